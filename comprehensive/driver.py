@@ -67,7 +67,7 @@ from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for
-from comprehensive.schedule.instances import meeting_constraints
+from comprehensive.schedule.instances import meeting_constraints, with_room
 from comprehensive.schedule.recipes.registry import OVERLAPPED_SWEEPS, recipe_of
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.fewer_registers import Lowering
@@ -157,7 +157,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     recipes = every_tiling(nests, options)  # loop nests -> tiles, by each recipe that fits
     for found in recipes:
-        tell_of_linear(found[0].result, sink)
+        tell_of_linear(next((each.result for each in found if isinstance(each.result, Applied)), None), sink)
     trees = tuple(
         replace(tree, alternatives=alternatives(found, options))
         for tree, found in zip(trees, recipes, strict=True)
@@ -364,25 +364,30 @@ def region_plan(
         if isinstance(alternative.tree, Tree)
     ]
     plans: list[TilePlan] = []
-    number = len(leaves)
+    number, point_registers = len(leaves), registers_of_a_point(nest) if grown else 0
     for position, (recipe, tiles) in enumerate(grown):
         ending = "time" if recipe == OVERLAPPED_SWEEPS.name else f"tile{position or ''}"
-        plans.append(tile_plan(f"{nest.name}_{ending}", recipe, tiles, number))
+        plans.append(tile_plan(f"{nest.name}_{ending}", recipe, tiles, number, point_registers))
         number += len(plans[-1].instances)
     return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tuple(plans), tree.quotients)
 
 
-def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int) -> TilePlan:
-    """The kernel over the tiles of a recipe; its instances are numbered from ``first`` on."""
+def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, registers: int) -> TilePlan:
+    """The kernel over the tiles of a recipe; its instances are numbered from ``first`` on.
+
+    ``registers`` are those of a thread that does one point.
+    """
     (leaf,) = tiles.leaves
     kernel, tile = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest))), leaf.fragment.tile
     assert tile is not None
+    recipe_instances = recipe_of(tile).instances(kernel, tile)
+    instances = meeting_constraints(kernel, with_room(kernel, tile, recipe_instances, registers))
     return TilePlan(
         kernel,
         leaf.fragment.nest,
         leaf.simplified,
         first,
-        meeting_constraints(kernel, recipe_of(tile).instances(kernel, tile)),
+        instances,
         tile.coordinates,
         traffic(leaf.fragment.nest, tile),
         lambda instance, together: tile_work(kernel, leaf.fragment, instance.sizes, together),
@@ -392,6 +397,12 @@ def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int) -> TileP
         tile.conditions,
         tile.batch,
     )
+
+
+def registers_of_a_point(nest: Nest) -> int:
+    """Return about how many registers a thread takes that does one point from global memory."""
+    value = Registers().evaluate(Variant(replace(nest, cached=()))).value
+    return int(value.constant_value()) if isinstance(value, Polynomial) else USUAL_REGISTERS
 
 
 def registers_of(tree: Tree[Variant], leaf: Leaf[Variant]) -> int:

@@ -82,10 +82,9 @@ class TilePlan:
     """Coordinates along which a tile is one point wide; their limits are the last ones of the kernel."""
 
     @property
-    def loop_limit(self) -> int | None:
-        """The number of the limit that bounds the serial loop, if there is one."""
-        place = len(self.coordinates)
-        return place if len(self.kernel.limits) - len(self.batch) > place else None
+    def loop_limits(self) -> range:
+        """The numbers of the limits that bound serial loops, outermost first; what they bound are steps."""
+        return range(len(self.coordinates), len(self.kernel.limits) - len(self.batch))
 
     @property
     def kind(self) -> str:

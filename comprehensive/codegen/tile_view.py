@@ -185,9 +185,12 @@ def _row_of(kernel: Kernel, first: int) -> str:
 def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> str:
     if plan.sweeps is not None:
         return "cf_number_of(cf_sweeps)"
-    if plan.loop_limit is None:
+    outer, *inner = (limits[number] for number in plan.loop_limits) if plan.loop_limits else ("",)
+    if not outer:
         return "0"
-    return f"cf_tiles({limits[plan.loop_limit]}, 0, {plan.step(instance)})"
+    return _product(
+        [f"cf_tiles({outer}, 0, {plan.step(instance)})", *(f"cf_number_of({name})" for name in inner)]
+    )
 
 
 def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str:

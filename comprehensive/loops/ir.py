@@ -351,6 +351,8 @@ class RegisterTile:
     stages: str
     blocks: str
     sweeps: Sweeps | None = None
+    predicate: Expr | None = None
+    """A condition on coordinates: points that do not meet it store nothing (`schedule/predicate.py`)."""
     recipe: str = ""
     """The name of the recipe by which the points are cut (`schedule/recipe.py`)."""
     lanes: str | None = None

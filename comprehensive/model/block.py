@@ -91,6 +91,8 @@ FIRST_TURNS = 4
 """Turns of a loop that are gone through one by one."""
 PERIOD = 4
 """Turns after these that stand for all others: accesses of 16 bytes make every fourth turn the same."""
+TURNS_OF_DATA = 8
+"""The turns that a loop is taken to do whose header reads data."""
 PLACEHOLDER = "cf_again"
 """A function of kernels that returns its argument."""
 
@@ -309,7 +311,7 @@ class Walk:
         self, header: For, body: Sequence[KernelStmt] | None, times: float, in_one_region: bool
     ) -> None:
         """A loop of which threads may do more or fewer turns."""
-        before = self._active
+        before, turn = self._active, 0
         while True:
             held = self._value(Binary(header.relation, Name(header.iterator), header.bound), 0)
             if isinstance(held, np.ndarray):
@@ -317,10 +319,16 @@ class Walk:
                 going = going if self._active is None else going & self._active
                 self._active = None if going.all() else going
                 held = bool(going.any())
+            # Where data decides how often, a few turns stand for all.
+            if isinstance(held, Data):
+                held = turn < TURNS_OF_DATA
             if not held:
                 break
+            turn += 1
             self._turn(header, body, times, in_one_region)
-            self.values[header.iterator] = self.values[header.iterator] + self._value(header.step, 0)
+            number = self.values[header.iterator]
+            if not isinstance(number, Data):
+                self.values[header.iterator] = number + self._value(header.step, 0)
         self._active = before
 
     def _turns(self, header: For) -> int | None:

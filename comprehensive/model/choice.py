@@ -200,8 +200,9 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     ) * prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
     if plan.sweeps is not None:
         steps = sweeps
-    elif plan.loop_limit is not None:
-        steps = -(-max(0, limits[plan.loop_limit]) // plan.step(instance))
+    elif plan.loop_limits:
+        outer, *inner = (max(0, limits[number]) for number in plan.loop_limits)
+        steps = min(SATURATED, -(-outer // plan.step(instance)) * prod(inner))
     else:
         steps = 0
     is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(

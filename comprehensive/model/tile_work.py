@@ -14,20 +14,20 @@ from math import prod
 from typing import Any
 
 from comprehensive.counters.registers import tile_registers
-from comprehensive.kernel_ir.kernel import Kernel, Plain, Source
+from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Plain, Source
 from comprehensive.kernel_ir.terms import size_of
-from comprehensive.loops.ir import RegisterTile, Variant
+from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.machine.cost import WARP_THREADS, TileWork
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.model.block import Walk, block_work
+from comprehensive.model.values import stride
+from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
 
-REGISTERS = 65536
-"""The registers of a multiprocessor, on every device since compute capability 3.0: launch bounds divide
-them."""
-MOST_REGISTERS = 255
 REGISTER_UNIT = 256
 """Registers are given to warps in these units, on every device since compute capability 3.0."""
+INNER_TURNS = 4
+"""The turns of loops inside of the outermost one, whose turns together are the steps."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
 
@@ -39,14 +39,14 @@ def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together
     ``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any.
     """
     assert variant.tile is not None
-    return _Tile(kernel, variant.tile, dict(zip(kernel.constants, sizes, strict=True))).work(
-        variant, together
-    )
+    named = dict(zip(kernel.constants, sizes, strict=True))
+    return _Tile(kernel, variant.nest, variant.tile, named).work(variant, together)
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
     kernel: Kernel
+    nest: Nest
     tile: RegisterTile
     sizes: Mapping[str, int]
 
@@ -55,16 +55,18 @@ class _Tile:
         inside = self._block(together, few, cut=False)
         # A reduction does the same where the limits cut its tile, but for what it loads and stores.
         outside = inside if self.kernel.has_feeds else self._block(together, few, cut=True)
+        steps = INNER_TURNS ** max(0, self.loops - 1)
+        each = 1 / (more - few) / steps
         step = cut_step = Work()
         if self.has_steps:
-            step = cut_step = (self._block(together, more, cut=False) - inside) * (1 / (more - few))
+            step = cut_step = (self._block(together, more, cut=False) - inside) * each
             if not self.kernel.has_feeds:
-                cut_step = (self._block(together, more, cut=True) - outside) * (1 / (more - few))
+                cut_step = (self._block(together, more, cut=True) - outside) * each
         first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
         return TileWork(
-            inside - step * few + first,
+            inside - step * (few * steps) + first,
             step,
-            outside - cut_step * few + first,
+            outside - cut_step * (few * steps) + first,
             cut_step,
             prod(self._shape()),
             self._registers(variant),
@@ -74,12 +76,12 @@ class _Tile:
 
     @property
     def has_steps(self) -> bool:
-        return self.tile.sweeps is not None or self.has_loop
+        return self.tile.sweeps is not None or self.loops > 0
 
     @property
-    def has_loop(self) -> bool:
-        """Whether the points have a serial loop, whose bound comes behind those of the coordinates."""
-        return len(self.kernel.limits) - len(self.tile.batch) > len(self.tile.coordinates)
+    def loops(self) -> int:
+        """How many serial loops in each other the points have; their bounds are behind those of coordinates."""
+        return len(self.kernel.limits) - len(self.tile.batch) - len(self.tile.coordinates)
 
     def _block(self, together: int, steps: int, *, cut: bool) -> Work:
         values = self._values(steps, cut=cut)
@@ -96,7 +98,7 @@ class _Tile:
                 case Source.SWEEPS:
                     values[p.name] = steps
                 case Source.STRIDE:
-                    values[p.name] = ALIGNED << (7 if p.dimension + 2 < len(self.tile.coordinates) else 0)
+                    values[p.name] = self._stride(p)
                 case _ if not p.pointer and p.type.is_integer:
                     values[p.name] = ALIGNED
                 case _:
@@ -106,13 +108,21 @@ class _Tile:
             step = size_of(c.step, self.sizes)
             lead = 0 if c.lead is None else size_of(c.lead, self.sizes)
             values[name] = 2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead
-        if self.has_loop:
-            values[names[len(self.tile.coordinates)]] = steps * self.step_length
+        if self.loops:
+            outer, *inner = names[len(self.tile.coordinates) :][: self.loops]
+            values |= {outer: steps * self.step_length, **dict.fromkeys(inner, INNER_TURNS)}
         return values | dict.fromkeys(names[len(names) - len(self.tile.batch) :], 1)
 
     @property
     def step_length(self) -> int:
         return size_of(self.kernel.step, self.sizes)
+
+    def _stride(self, parameter: KernelParameter) -> int:
+        """Return the elements between neighbours along a dimension: as declared, or a large number."""
+        try:
+            return stride(self.nest, parameter, {})
+        except KeyError:
+            return ALIGNED << (7 if parameter.dimension + 2 < len(self.tile.coordinates) else 0)
 
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
         """Return the number of the block in the middle of the grid, or with ``cut`` of the last one.

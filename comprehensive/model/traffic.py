@@ -18,13 +18,12 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
 from comprehensive.metafork.ast import Assign, Declare, Index, Stmt
-from comprehensive.schedule.operands import serial_loop
+from comprehensive.schedule.operands import loops_of
 
 
 def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     """One entry for each array that a launch accesses."""
-    loop = None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
-    variables = [c.name for c in tile.coordinates] + ([loop.iterator] if loop is not None else [])
+    variables = [c.name for c in tile.coordinates] + [loop.iterator for loop in loops_of(nest, tile)]
     variables += [b.name for b in tile.batch]
     body = tile.bodies[0]
     computed = {s.name for s in statements_in(body) if isinstance(s, Declare)}

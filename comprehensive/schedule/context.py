@@ -8,7 +8,7 @@ with::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -65,8 +65,8 @@ class BlockOrder(Enum):
 class TileContext:
     """The surroundings of a kernel over tiles.
 
-    ``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is
-    one, then of the batch.
+    ``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loops in each other if there
+    are some, then of the batch.
     """
 
     nest: Nest
@@ -77,7 +77,7 @@ class TileContext:
     """Fresh names, by what they are for."""
 
     @staticmethod
-    def of(nest: Nest, tile: RegisterTile, loop: For | None) -> TileContext:
+    def of(nest: Nest, tile: RegisterTile, loops: Sequence[For]) -> TileContext:
         taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
         taken |= {c.name for c in (*tile.coordinates, *tile.batch)} | {tile.blocks}
         for body in tile.bodies:
@@ -86,8 +86,7 @@ class TileContext:
 
         name = Namer(taken)
         limits = {name(f"{c.name}_limit"): c.limit for c in tile.coordinates}
-        if loop is not None:
-            limits[name(f"{loop.iterator}_limit")] = loop.bound
+        limits |= {name(f"{loop.iterator}_limit"): loop.bound for loop in loops}
         limits |= {name(f"{b.name}_limit"): b.limit for b in tile.batch}
         strides = strides_of(nest, name)
         wanted = [
@@ -126,11 +125,19 @@ class TileContext:
     def limit(self, number: int) -> Expr:
         return Name(list(self.limits)[number])
 
+    def bound(self, loop: For) -> Expr:
+        """Return what the kernel calls the bound of a serial loop."""
+        loops = list(self.limits.items())[len(self.tile.coordinates) :]
+        return next((Name(name) for name, bound in loops if bound == loop.bound), loop.bound)
+
     def inside(self) -> tuple[Expr, ...]:
-        """The conditions that a point is inside of the limits, one for each coordinate."""
-        return tuple(
+        """The conditions that a point is inside of the limits, one for each coordinate; and meets the predicate."""
+        *others, last = (
             c.inside(Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
         )
+        if self.tile.predicate is not None:
+            last = Binary("&&", last, self.tile.predicate)
+        return (*others, last)
 
     def is_whole(self) -> Expr:
         """Return the condition that the tile of the block is inside of the limits."""

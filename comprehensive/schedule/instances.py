@@ -11,17 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from math import prod
 
 from comprehensive.data import spec_directory
 from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import RegisterTile
-from comprehensive.loops.rewrite import subexpressions, substitute
-from comprehensive.metafork.ast import Assign, Expr, For, If, Index, IntLiteral, Stmt
+from comprehensive.loops.rewrite import statements_in, subexpressions, substitute
+from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, IntLiteral, Stmt
 
 MANY_READS = 12
 """The reads of a point beyond which a stencil is bound by accesses."""
 FEW_READS = 4
+REGISTERS = 65536
+"""The registers of a multiprocessor, on every device since compute capability 3.0."""
+MOST_REGISTERS = 255
+SLACK = Fraction(5, 4)
+"""By so much the estimate of registers may exceed what a bound leaves before the bound is taken for too tight."""
 USEFUL = Fraction(3, 5)
 """The least share of the points of a time tile that it is there for; the others are done for their neighbours' sake."""
 
@@ -69,6 +76,32 @@ def for_wide_elements(kernel: Kernel, found: Sequence[Instance]) -> tuple[Instan
     if not has_wide_elements(kernel):
         return tuple(found)
     return tuple(replace(i, sizes=(*i.sizes[:-1], max(1, i.sizes[-1] // 2))) for i in found)
+
+
+def with_room(
+    kernel: Kernel, tile: RegisterTile, found: Sequence[Instance], registers: int
+) -> tuple[Instance, ...]:
+    """The instances, with fewer blocks on a multiprocessor where so many would leave threads too few registers.
+
+    ``registers`` are those of a thread with one point.  Each further point takes a register, or one for each scalar of
+    a point where that is more.  Compilers keep to the number of blocks, and spill where it is too large: cfd of Rodinia
+    1,128 bytes a thread (measured with nvcc 13.0 for sm_90; 1.57 times as fast without the bound on one H200).
+    """
+    scalars = max(
+        sum(isinstance(s, Declare) for s in statements_in(alternative.body))
+        for alternative in tile.alternatives
+    )
+    result: list[Instance] = []
+    for instance in found:
+        sizes = dict(zip(kernel.constants, instance.sizes, strict=True))
+        threads = prod(size_of(extent, sizes) for extent in kernel.block)
+        points = prod(sizes[c.each] for c in tile.coordinates)
+        wanted = min(MOST_REGISTERS, registers + (points - 1) * max(1, scalars))
+        blocks = instance.sizes[-1]
+        if wanted > SLACK * REGISTERS / (threads * blocks):
+            blocks = max(1, REGISTERS // (threads * wanted))
+        result.append(replace(instance, sizes=(*instance.sizes[:-1], blocks)))
+    return tuple(dict.fromkeys(result))
 
 
 def meeting_constraints(kernel: Kernel, found: Sequence[Instance]) -> tuple[Instance, ...]:

@@ -13,7 +13,7 @@ from comprehensive.loops.ir import Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.ast import Name
 from comprehensive.schedule.context import TileContext
-from comprehensive.schedule.operands import loop_of
+from comprehensive.schedule.operands import loops_of
 from comprehensive.schedule.recipes.registry import recipe_of
 
 
@@ -21,7 +21,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` of a variant over tiles."""
     nest, tile = variant.nest, variant.tile
     assert tile is not None
-    context = TileContext.of(nest, tile, loop_of(tile))
+    context = TileContext.of(nest, tile, loops_of(nest, tile))
     made = recipe_of(tile).lower(context)
     body = without_unused((context.places(made.order, made.lanes), *made.body))
     parameters = (*context.parameters(body), *made.parameters)

@@ -26,7 +26,8 @@ from comprehensive.loops.rewrite import (
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.legality import jam_obstacle
-from comprehensive.schedule.unroll_and_jam import is_short
+from comprehensive.schedule.predicate import reads_no_more, stays_inside
+from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,26 @@ def serial_loop(body: Sequence[Stmt]) -> For | None:
     """The loop of a point if it has one that is no loop of a few constant steps."""
     loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short(s)]
     return loops[0] if loops else None
+
+
+def loops_of(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
+    """The serial loops of the points of a tile that stand in each other, outermost first, of the deepest such loops.
+
+    All points go through them together.  Loops of a few constant steps are none, and several sweeps have none.
+    """
+    if tile.sweeps is not None:
+        return ()
+    return max((_nested(nest, alternative.body) for alternative in tile.alternatives), key=len)
+
+
+def _nested(nest: Nest, body: Sequence[Stmt]) -> tuple[For, ...]:
+    found: tuple[For, ...] = ()
+    for statement in body:
+        if isinstance(statement, For) and is_jammed(nest, statement):
+            own = () if is_short(statement) else (statement,)
+            inner = (*own, *_nested(nest, statement.body))
+            found = inner if len(inner) > len(found) else found
+    return found
 
 
 def loop_of(tile: RegisterTile) -> For | None:
@@ -129,6 +150,7 @@ def operands_of(
     written = {
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
+    shared = {c.name for c in tile.coordinates}
     variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.iterator}
     known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)
     for name, reference in (*held.items(), *found.items()):
@@ -150,6 +172,12 @@ def operands_of(
             raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
         if loop.iterator in names_read(reference):
             pieces[name] = _piece(reference, data[name], variables)
+            for number, axis in enumerate(pieces[name].axes):
+                if axis.variable in shared and not (
+                    reads_no_more(nest, tile, axis.variable)
+                    or stays_inside(nest, tile, reference, number, axis.variable)
+                ):
+                    raise _NoPieceError(f"not all of '{data[name]}' is read under the condition")
         elif set(variables) & names_read(reference):
             raise _NoPieceError(f"the element of '{data[name]}' is the same in all steps")
     if not pieces:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from comprehensive.kernel_ir.kernel import KernelStmt, Plain
+from comprehensive.kernel_ir.kernel import KernelStmt, Plain, UniformIf
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.rewrite import map_expr, statements_in
@@ -26,6 +26,7 @@ from comprehensive.schedule.gemm_loop import patch_steps
 from comprehensive.schedule.gemv_loop import row_steps
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.operands import has_steps, loop_of, operands_of
+from comprehensive.schedule.predicate import some_point
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.step import Step
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -77,10 +78,19 @@ class Reduction:
             *self.layout.tiles(),
             Plain(self._thread()),
             *self.layout.feeds(),
-            Plain((*self._loaded(jam), *self._begun(jam))),
-            *steps(self.layout, step),
-            Plain(self._stored_points(jam)),
+            *self._where_needed(
+                (
+                    Plain((*self._loaded(jam), *self._begun(jam))),
+                    *steps(self.layout, step),
+                    Plain(self._stored_points(jam)),
+                )
+            ),
         )
+
+    def _where_needed(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
+        """The body, of blocks of which some point may meet the predicate."""
+        condition = some_point(self.context)
+        return body if condition is None else (UniformIf(condition, body),)
 
     @property
     def is_loop_alone(self) -> bool:

@@ -12,24 +12,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from comprehensive.kernel_ir.terms import constant, counting
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Block,
+    Break,
     Conditional,
+    Continue,
     Declare,
+    DoWhile,
     Expr,
     For,
     If,
     Index,
     IntLiteral,
+    MetaFor,
     Name,
     Stmt,
+    While,
 )
-from comprehensive.schedule.context import ONE, TileContext
+from comprehensive.schedule.context import ONE, TileContext, is_same_for_all_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +68,58 @@ class UnrollAndJam:
                     result.append(self._stored(statement))
                 case Assign():
                     result += self.at_points((self.one(statement),))
-                case For():
+                case For() if is_jammed(self.context.nest, statement):
                     # An iterator hides a scalar of the same name.
                     inside = replace(self, scalars=self.scalars - {statement.iterator})
                     result.append(
-                        replace(statement, body=inside.all(statement.body), unrolled=is_short(statement))
+                        replace(
+                            statement,
+                            bound=self.context.bound(statement),
+                            body=inside.all(statement.body),
+                            unrolled=is_short(statement),
+                        )
                     )
                 case _:
-                    raise ValueError(f"{statement} is no statement to be jammed")
+                    result += self.at_points((self.inside(statement),))
         return tuple(result)
+
+    def inside(self, statement: Stmt) -> Stmt:
+        """A statement at one point, with all that is in it; what it declares is its own."""
+        match statement:
+            case Declare():
+                initial = statement.initial
+                return replace(statement, initial=None if initial is None else self.value(initial))
+            case If():
+                return replace(
+                    statement,
+                    condition=self.value(statement.condition),
+                    then=tuple(map(self.inside, statement.then)),
+                    otherwise=tuple(map(self.inside, statement.otherwise)),
+                )
+            case For():
+                within = replace(self, scalars=self.scalars - {statement.iterator})
+                return replace(
+                    statement,
+                    start=self.value(statement.start),
+                    bound=within.value(self.context.bound(statement)),
+                    step=within.value(statement.step),
+                    body=tuple(map(within.inside, statement.body)),
+                )
+            case While() | DoWhile():
+                body = tuple(map(self.inside, statement.body))
+                return replace(statement, condition=self.value(statement.condition), body=body)
+            case Block():
+                return replace(statement, body=tuple(map(self.inside, statement.body)))
+            case Assign():
+                return self.one(statement)
+            case Break() | Continue() | MetaFor():
+                return statement
+            case _:
+                assert_never(statement)
 
     def at_one(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements as they are, with their references to data."""
-        return tuple(
-            replace(statement, body=self.at_one(statement.body))
-            if isinstance(statement, For)
-            else self.one(statement)
-            for statement in body
-        )
+        return tuple(map(self.inside, body))
 
     def declared(self, statement: Declare) -> tuple[Stmt, ...]:
         """The scalar as an array with an element for each point, and its first values."""
@@ -154,7 +195,8 @@ class UnrollAndJam:
 
 def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAndJam, tuple[Stmt, ...]]:
     """What does the statements for all points of a thread; and the body point by point, inside of the limits."""
-    jam = UnrollAndJam(context, scalars_of(body), context.rows_side_by_side(), context.flat)
+    scalars = jammed_scalars(context.nest, body)
+    jam = UnrollAndJam(context, scalars, context.rows_side_by_side(), context.flat)
     return jam, jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False)
 
 
@@ -171,6 +213,29 @@ SHORT = 32
 def is_short(loop: For) -> bool:
     """Whether the loop has a few constant steps."""
     return isinstance(loop.bound, IntLiteral) and loop.bound.value <= SHORT
+
+
+def is_jammed(nest: Nest, loop: For) -> bool:
+    """Whether all points go through a loop together: its header is the same for them, and none leaves it early."""
+    leaves = any(isinstance(s, Break | Continue) for s in statements_in(loop.body))
+    return is_same_for_all_points(nest, loop) and not leaves
+
+
+def jammed_scalars(nest: Nest, body: Sequence[Stmt]) -> frozenset[str]:
+    """The scalars of a point that have an element for each point of a thread.
+
+    What a statement declares that points do one after the other is its own.
+    """
+    found: set[str] = set()
+    for statement in body:
+        match statement:
+            case Declare():
+                found.add(statement.name)
+            case For() if is_jammed(nest, statement):
+                found |= jammed_scalars(nest, statement.body)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def scalars_of(body: Sequence[Stmt]) -> frozenset[str]:

@@ -146,6 +146,8 @@ class _Rows:
         """Raises _NoWindowError where windows would not hold what points read, or stores would be no vectors."""
         stored: set[str] = set()
         for statement in statements_in(self._body):
+            if not isinstance(statement, Declare | Assign | Block):
+                raise _NoWindowError
             target = statement.target if isinstance(statement, Assign) else None
             for expr in values_of(statement):
                 if any(

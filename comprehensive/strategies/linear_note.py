@@ -19,9 +19,9 @@ _HELP = {
 }
 
 
-def tell_of_linear(tiled: Applied[Variant] | NotApplicable, sink: DiagnosticSink) -> None:
+def tell_of_linear(tiled: Applied[Variant] | NotApplicable | None, sink: DiagnosticSink) -> None:
     """A note for each array whose references might have rows and have none (CF0501)."""
-    if isinstance(tiled, NotApplicable) or tiled.fragment.tile is None:
+    if not isinstance(tiled, Applied) or tiled.fragment.tile is None:
         return
     for kept in tiled.fragment.tile.linear:
         if kept.span is GENERATED:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from comprehensive.loops.access import assigned_names, atomically_updated, names_read
 from comprehensive.loops.integers import ONE, ZERO
@@ -52,6 +53,7 @@ from comprehensive.loops.rewrite import (
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
+    Block,
     Cast,
     Conditional,
     Declare,
@@ -109,6 +111,7 @@ def points_of(nest: Nest) -> Points | NotApplicable:
 def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     if len(nest.thread_loops) != len(nest.grid):
         raise _NoPointsError("the grid and the block have different numbers of loops")
+    nest = _with_block_conditions_inside(nest)
     cases = _cases(nest)
     bodies = [_inlined(body, _types(nest, body)) for _, body in cases]
     taken = all_names(nest)
@@ -142,6 +145,45 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
 
 
 # --- one body for every case that is the same for all points
+
+
+def _with_block_conditions_inside(nest: Nest) -> Nest:
+    """The nest with a condition that blocks are left out by in the places of its threads, where it says nothing new.
+
+    ``if (j_block * B <= i_block * B + B - 1) threads: if (j <= i) S  -->  threads: if (j <= i) S``
+    """
+    match nest.body:
+        case (BlockIf(condition=condition, then=(Threads() as threads,), otherwise=()),) if not _is_of(
+            nest, condition
+        ):
+            # isl is slow to import.
+            from comprehensive.poly.guards import drop_implied_guards
+
+            inner = replace(threads, body=_innermost(threads.body, condition))
+            (reduced,) = drop_implied_guards(replace(nest, body=(inner,))).bands
+            return replace(nest, body=(replace(reduced, body=_without_a_block(reduced.body)),))
+        case _:
+            return nest
+
+
+def _without_a_block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body without braces around all that is under its conditions."""
+    match body:
+        case (Block(body=inner),):
+            return inner
+        case (*declared, If(otherwise=()) as guard):
+            return (*declared, replace(guard, then=_without_a_block(guard.then)))
+        case _:
+            return body
+
+
+def _innermost(body: tuple[Stmt, ...], condition: Expr) -> tuple[Stmt, ...]:
+    """The body with one more condition, inside of those that are around it."""
+    match body:
+        case (*declared, If(otherwise=()) as guard) if all(isinstance(s, Declare) for s in declared):
+            return (*declared, replace(guard, then=_innermost(guard.then, condition)))
+        case _:
+            return (If(condition, body),)
 
 
 def _cases(nest: Nest) -> list[tuple[Expr | None, tuple[Stmt, ...]]]:
@@ -299,22 +341,28 @@ def _limited(
     nest: Nest, bodies: Sequence[tuple[Stmt, ...]], names: Sequence[str], limits: Sequence[Expr]
 ) -> tuple[list[tuple[Stmt, ...]], list[Expr], list[Expr]]:
     """The bodies without a condition that is around each of them, which is in the limits; and what a launch has to see
-    to for that."""
+    to for that.
+
+    What of a condition is no upper bound of one coordinate stays around the body.
+    """
     result, bounded, demanded = list(bodies), list(limits), list[Expr]()
     while True:
         guards = [guard for body in result for guard in [_guard(body)] if guard is not None]
         if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
             return result, bounded, demanded
+        kept: list[Expr] = []
         for conjunct in _conjuncts(guards[0].condition):
-            if not _is_of(nest, conjunct):
-                raise _NoPointsError("a condition reads what is not the same for all points")
-            bound = upper_bound(nest, conjunct, names)
+            bound = upper_bound(nest, conjunct, names) if _is_of(nest, conjunct) else None
             if bound is None:
-                raise _NoPointsError("a condition is no upper bound of one coordinate")
+                kept.append(conjunct)
+                continue
             place = names.index(bound.name)
             bounded[place] = _smaller(nest, bounded[place], bound.limit)
             if bound.wraps:
                 demanded.append(at_most(limits[place]))
+        if kept:
+            condition = reduce(lambda left, right: Binary("&&", left, right), kept)
+            return [(replace(guard, condition=condition),) for guard in guards], bounded, demanded
         result = [guard.then for guard in guards]
 
 

@@ -15,6 +15,7 @@ loads of several points are in flight together.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.integers import ZERO
@@ -25,7 +26,7 @@ from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.ast import Binary, Declare, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
-from comprehensive.schedule.operands import loop_of, serial_loop
+from comprehensive.schedule.operands import loops_of, serial_loop
 from comprehensive.schedule.recipe import Recipe
 from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER
 from comprehensive.strategies.points import points_of
@@ -40,7 +41,7 @@ class Tiling:
 
 
 def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]:
-    """What each row of recipes makes of a nest: the first recipe of it that fits, else the first that says why not.
+    """What each row of recipes makes of a nest: the first recipe of it that fits, and why those before it do not.
 
     With ``in_another_order`` sums may be added up in another order than that of the source.
     """
@@ -50,19 +51,17 @@ def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]
     nest, tile = cut
     first, *others = ALTERNATIVES
     rows = ((*IN_ANOTHER_ORDER, *first) if in_another_order or nest.in_any_order else first, *others)
-    found = (_first_that_fits(nest, tile, row) for row in rows)
-    return tuple(each for each in found if each is not None)
+    return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
 
 
-def _first_that_fits(nest: Nest, tile: RegisterTile, row: tuple[Recipe, ...]) -> Tiling | None:
-    refused: Tiling | None = None
+def _up_to_one_that_fits(nest: Nest, tile: RegisterTile, row: tuple[Recipe, ...]) -> Iterator[Tiling]:
     for recipe in row:
         fitted = recipe.fit(nest, tile)
         if isinstance(fitted, RegisterTile):
-            return Tiling(recipe.name, _applied(nest, replace(fitted, recipe=recipe.name)))
-        if fitted is not None and refused is None:
-            refused = Tiling(recipe.name, fitted)
-    return refused
+            yield Tiling(recipe.name, _applied(nest, replace(fitted, recipe=recipe.name)))
+            return
+        if fitted is not None:
+            yield Tiling(recipe.name, fitted)
 
 
 def _points(nest: Nest) -> tuple[Nest, RegisterTile] | NotApplicable:
@@ -105,7 +104,7 @@ def _applied(nest: Nest, tile: RegisterTile) -> Applied[Variant]:
     points = {c.name for c in (*tile.coordinates, *tile.batch)}
     name = Namer(all_names(nest) | points | {tile.depth, tile.stages, tile.blocks, *tile.sizes})
     coordinates = tile.coordinates
-    constants = tile.sizes if loop_of(tile) is None else (*tile.sizes, tile.depth, tile.stages)
+    constants = (*tile.sizes, tile.depth, tile.stages) if loops_of(nest, tile) else tile.sizes
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
     values = [name(f"r{number}") for number in range(len(coordinates))]
@@ -160,4 +159,4 @@ def _at_each_point(tile: RegisterTile) -> tuple[Stmt, ...]:
             body = alternative.body
         else:
             body = (If(alternative.condition, alternative.body, body),)
-    return body
+    return body if tile.predicate is None else (If(tile.predicate, body),)

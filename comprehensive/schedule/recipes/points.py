@@ -1,9 +1,12 @@
-"""Points without a serial loop: each thread does several, so that several of their loads are in flight.
+"""Points one beside the other: each thread does several, so that several of their loads are in flight.
 
 ::
 
     if the tile is inside of the limits:  float value[U0][U1];  all points: value = ...;  all points: b[y0][y1] = value
     else:                                 point by point, where it is inside
+
+Statements that all points do together, serial loops among them, are jammed; what stands under a condition on data, or
+in a loop that is longer at some points, each point does for itself.
 
 Composed of: split, bind, unroll and jam, peel; where neighbours share what they read, vectorize (`vectorize.py`), and
 where they add up rows, a window that moves down these (`stream.py`).  Tiles begin where what they store begins a line
@@ -24,8 +27,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import ONE, TileContext
 from comprehensive.schedule.instances import Instance, point_instances
-from comprehensive.schedule.legality import jam_obstacle
-from comprehensive.schedule.operands import serial_loop
+from comprehensive.schedule.legality import point_obstacle
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.stream import streamed
 from comprehensive.schedule.unroll_and_jam import jammed_points, single_point
@@ -42,10 +44,8 @@ class Points:
     name: str = "points"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        if any(serial_loop(body) is not None for body in tile.bodies):
-            return None
         for body in tile.bodies:
-            if (obstacle := jam_obstacle(nest, body)) is not None:
+            if (obstacle := point_obstacle(nest, body)) is not None:
                 return NotApplicable(obstacle)
         tile = with_inner(tile, min(len(tile.coordinates), MOST_COORDINATES))
         *others, last = tile.coordinates

@@ -19,6 +19,7 @@ from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.operands import loop_of, reduction_obstacle
+from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
 
@@ -31,7 +32,7 @@ class Product:
         loop = loop_of(tile)
         if loop is None or len(tile.coordinates) < 2:
             return None
-        tile = with_inner(tile, 2)
+        tile = predicated(nest, with_inner(tile, 2))
         obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)
         return tile if obstacle is None else NotApplicable(obstacle)
 

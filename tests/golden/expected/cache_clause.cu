@@ -51,6 +51,37 @@ extern "C" __global__ void cached_leaf1(
 #line "cache_clause.cu"
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
+    const float *__restrict__ x,
+    float *__restrict__ y,
+    int y_1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  if (o0 + T0 * U0 <= y_1_limit) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+#line 9 "cache_clause.mf"
+      if (y_1 >= 1)
+        y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+    }
+#line "cache_clause.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 9 "cache_clause.mf"
+        if (y_1 >= 1)
+          y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+    }
+#line "cache_clause.cu"
+  }
+}
+
 <library/language.h>
 #ifndef CF_KERNEL
 #define CF_KERNEL(...) (const void *)(__VA_ARGS__)
@@ -105,10 +136,28 @@ static int cached_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n, int B, int dim)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(cached_tile<256, 4, 8>), {} },
+    { CF_KERNEL(cached_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_y_1_limit_wide = cf_limit(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1))); // dim * B < n - 1 ? dim * B : n - 1
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B, int dim)
 {
   cf_choice cf_chosen;
-  cached_params cf_params = { B, };
+  cached_params cf_params = { B, 0, };
   if (cf_is_empty(dim)) return CF_OK; // dim
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -118,7 +167,7 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim, B, 1, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, B, dim, 1, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -130,10 +179,22 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
     cf_last.tile.cost = CF_SATURATED;
     if (cached_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = cached_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim, &cf_params, CF_SATURATED);
+    cf_last.tile = cached_tile(cf_state->machine, n, B, dim, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return cached_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n, B, dim);
+  case 2:
+    return cached_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, B, dim);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+  }
   const int cf_status = cached_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -182,6 +243,9 @@ static int cached_call(bool cf_launches, const cf_machine *machine, int n, const
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
@@ -193,9 +257,9 @@ static int cached_call(bool cf_launches, const cf_machine *machine, int n, const
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[128] = "", cf_parameters[128] = "";
+    char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "cached", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);

@@ -161,6 +161,147 @@ extern "C" __global__ void macros_leaf1(
 #line "macros.cu"
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
+    const float *__restrict__ a,
+    float *__restrict__ c,
+    long c_stride0,
+    int y_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  if (o0 + T0 * U0 <= y_limit) {
+    float s[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 34 "macros.mf"
+      s[r0] = 0;
+#line "macros.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 36 "macros.mf"
+      s[r0] += 0.25f * a[y];
+    }
+#line "macros.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 36 "macros.mf"
+      s[r0] += 0.5f * a[y + 1];
+    }
+#line "macros.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 36 "macros.mf"
+      s[r0] += 0.25f * a[y + 2];
+    }
+#line "macros.cu"
+    float root_value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 37 "macros.mf"
+      root_value[r0] = s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0]);
+#line "macros.cu"
+    float value_1[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 37 "macros.mf"
+      if (root_value[r0] * 2 < -4.5f)
+#line 37 "macros.mf"
+        value_1[r0] = -4.5f;
+      else {
+#line 37 "macros.mf"
+        float root_value_1;
+#line 37 "macros.mf"
+        root_value_1 = s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0]);
+#line 37 "macros.mf"
+        float value;
+#line 37 "macros.mf"
+        if (root_value_1 * 2 > 4.5f)
+#line 37 "macros.mf"
+          value = 4.5f;
+        else {
+#line 37 "macros.mf"
+          float root_value_2;
+#line 37 "macros.mf"
+          root_value_2 = s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0]);
+#line 37 "macros.mf"
+          value = root_value_2 * 2;
+        }
+#line 37 "macros.mf"
+        value_1[r0] = value;
+      }
+#line "macros.cu"
+    {
+      float value_2[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 37 "macros.mf"
+        value_2[r0] = value_1[r0];
+#line "macros.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+#line 37 "macros.mf"
+        c[y * c_stride0] = value_2[r0];
+      }
+    }
+#line "macros.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit) {
+#line 34 "macros.mf"
+        float s = 0;
+#line 36 "macros.mf"
+        s += 0.25f * a[y];
+#line 36 "macros.mf"
+        s += 0.5f * a[y + 1];
+#line 36 "macros.mf"
+        s += 0.25f * a[y + 2];
+        float root_value;
+#line 37 "macros.mf"
+        root_value = s < 0 ? -3.40282346638528859812e+38f : sqrtf(s);
+#line 37 "macros.mf"
+        float value_1;
+#line 37 "macros.mf"
+        if (root_value * 2 < -4.5f)
+#line 37 "macros.mf"
+          value_1 = -4.5f;
+        else {
+#line 37 "macros.mf"
+          float root_value_1;
+#line 37 "macros.mf"
+          root_value_1 = s < 0 ? -3.40282346638528859812e+38f : sqrtf(s);
+#line 37 "macros.mf"
+          float value;
+#line 37 "macros.mf"
+          if (root_value_1 * 2 > 4.5f)
+#line 37 "macros.mf"
+            value = 4.5f;
+          else {
+#line 37 "macros.mf"
+            float root_value_2;
+#line 37 "macros.mf"
+            root_value_2 = s < 0 ? -3.40282346638528859812e+38f : sqrtf(s);
+#line 37 "macros.mf"
+            value = root_value_2 * 2;
+          }
+#line 37 "macros.mf"
+          value_1 = value;
+        }
+#line 37 "macros.mf"
+        c[y * c_stride0] = value_1;
+      }
+    }
+#line "macros.cu"
+  }
+}
+
 <library/language.h>
 #ifndef CF_KERNEL
 #define CF_KERNEL(...) (const void *)(__VA_ARGS__)
@@ -215,10 +356,31 @@ static int macros_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int macros_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, float *c, int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(macros_tile<256, 4, 8>), {} },
+    { CF_KERNEL(macros_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_c_stride0_wide = 128; // 128
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &c, &cf_given_c_stride0, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int macros_run(cf_call *cf_state, const float *a, float *c, int n, int B, int dim)
 {
   cf_choice cf_chosen;
-  macros_params cf_params = { B, };
+  macros_params cf_params = { B, 0, };
   if (cf_is_empty(dim)) return CF_OK; // dim
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -240,10 +402,22 @@ static int macros_run(cf_call *cf_state, const float *a, float *c, int n, int B,
     cf_last.tile.cost = CF_SATURATED;
     if (macros_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = macros_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim, &cf_params, CF_SATURATED);
+    cf_last.tile = macros_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return macros_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, c, n);
+  case 2:
+    return macros_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, c, n);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+  }
   const int cf_status = macros_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -292,6 +466,9 @@ static int macros_call(bool cf_launches, const cf_machine *machine, int n, const
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
@@ -303,9 +480,9 @@ static int macros_call(bool cf_launches, const cf_machine *machine, int n, const
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[128] = "", cf_parameters[128] = "";
+    char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "macros", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);

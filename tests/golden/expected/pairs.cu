@@ -10,6 +10,10 @@
 
 <library/prologue.cu>
 
+<library/vectors.cu>
+
+<library/stage.cu>
+
 // ---- kernels
 
 extern "C" __global__ void pairs_leaf0(
@@ -188,6 +192,162 @@ extern "C" __global__ void pairs_leaf2(
   }
 }
 
+template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
+__global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
+    const float *__restrict__ x,
+    const float *__restrict__ x_2,
+    float *__restrict__ d,
+    long x_stride0,
+    long x_2_stride0,
+    long d_stride0,
+    int y0_limit,
+    int y1_limit,
+    int k_limit)
+{
+  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 8*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  unsigned char *const cf_shared = cf_pieces;
+  const int block = blockIdx.x;
+  const int thread = threadIdx.y * T1 + threadIdx.x;
+  const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
+  const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
+  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int group = 8 * blocks1;
+  const int first = 8 * (block / group);
+  const int height = blocks0 - first < 8 ? blocks0 - first : 8;
+  const int i0 = first + block % group % height;
+  const int i1 = block % group / height;
+  const int o0 = i0 * (T0 * U0);
+  const int o1 = i1 * (T1 * U1);
+  float *const shared_x = (float *)cf_shared;
+  float *const shared_x_2 = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
+  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
+      * T1> feed_x(&x[o0 * x_stride0], x_stride0, y0_limit - o0, k_limit, thread);
+  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4, T0
+      * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
+  if ((long)o0 + 1 <= 1 + (long)(o1 + T1 * U1 - 1)) {
+    float sum[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++)
+        sum[r0][r1] = 0;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      if (y0 < y0_limit)
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          if (y1 < y1_limit && y0 + 1 <= 1 + y1)
+#line 7 "pairs.mf"
+            sum[r0][r1] = 0;
+        }
+    }
+#line "pairs.cu"
+    #pragma unroll
+    for (int ahead = 0; ahead < S - 1; ahead++) {
+      if (!(cf_together == 4 && 64 <= U0 * U1)) {
+        feed_x.stage(shared_x + ahead * (T0 * U0 * D + 4 * D));
+        feed_x_2.stage(shared_x_2 + ahead * (T1 * U1 * D + 4 * D));
+      }
+      cf_commit();
+    }
+    if (cf_together == 4 && 64 <= U0 * U1) {
+      feed_x.fetch();
+      feed_x_2.fetch();
+      feed_x.put(shared_x);
+      feed_x_2.put(shared_x_2);
+      feed_x.fetch();
+      feed_x_2.fetch();
+    }
+    cf_await<S - 2>();
+    __syncthreads();
+    float fragment_x[2][U0];
+    float fragment_x_2[2][U1];
+    const int whole = k_limit / D;
+    int slot = 0;
+    const int piece_x = slot * (T0 * U0 * D + 4 * D);
+    const int piece_x_2 = slot * (T1 * U1 * D + 4 * D);
+    cf_vectors<4, U0, 4 * T0>(&fragment_x[0][0], &shared_x[piece_x + 4 * t0]);
+    cf_vectors<4, U1, 4 * T1>(&fragment_x_2[0][0], &shared_x_2[piece_x_2 + 4 * t1]);
+    for (int step = 0; step < whole; step++) {
+      const int next = slot + 1 == S ? 0 : slot + 1;
+      const int last = slot == 0 ? S - 1 : slot - 1;
+      #pragma unroll
+      for (int z = 0; z < D; z++) {
+        if (z + 1 == D) {
+          cf_await<S - 2>();
+          __syncthreads();
+        }
+        const int piece_x = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
+        const int piece_x_2 = (z + 1 == D ? next : slot) * (T1 * U1 * D + 4 * D);
+        cf_vectors<4, U0, 4
+            * T0>(&fragment_x[(z + 1) % 2][0],
+            &shared_x[piece_x + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
+        cf_vectors<4, U1, 4
+            * T1>(&fragment_x_2[(z + 1) % 2][0],
+            &shared_x_2[piece_x_2 + ((z + 1) % D * (T1 * U1 + 4) + 4 * t1)]);
+        if (z == 1) {
+          if (cf_together == 4 && 64 <= U0 * U1) {
+            feed_x.put(shared_x + next * (T0 * U0 * D + 4 * D));
+            feed_x_2.put(shared_x_2 + next * (T1 * U1 * D + 4 * D));
+            feed_x.fetch();
+            feed_x_2.fetch();
+          } else {
+            feed_x.stage(shared_x + last * (T0 * U0 * D + 4 * D));
+            feed_x_2.stage(shared_x_2 + last * (T1 * U1 * D + 4 * D));
+          }
+          cf_commit();
+        }
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+          #pragma unroll
+          for (int turn = 0; turn < U1; turn++) {
+            const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
+#line 9 "pairs.mf"
+            sum[r0][r1] += fragment_x[z % 2][r0] * fragment_x_2[z % 2][r1];
+          }
+#line "pairs.cu"
+      }
+      slot = next;
+    }
+    for (int z = 0; z < k_limit - whole * D; z++) {
+      const int piece_x = slot * (T0 * U0 * D + 4 * D);
+      const int piece_x_2 = slot * (T1 * U1 * D + 4 * D);
+      cf_vectors<4, U0, 4
+          * T0>(&fragment_x[0][0], &shared_x[piece_x + (z * (T0 * U0 + 4) + 4 * t0)]);
+      cf_vectors<4, U1, 4
+          * T1>(&fragment_x_2[0][0], &shared_x_2[piece_x_2 + (z * (T1 * U1 + 4) + 4 * t1)]);
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+        #pragma unroll
+        for (int turn = 0; turn < U1; turn++) {
+          const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
+#line 9 "pairs.mf"
+          sum[r0][r1] += fragment_x[0][r0] * fragment_x_2[0][r1];
+        }
+#line "pairs.cu"
+    }
+    const int e0 = cf_again(o0);
+    const int e1 = cf_again(o1);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      if (y0 < y0_limit)
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          if (y1 < y1_limit && y0 + 1 <= 1 + y1)
+#line 10 "pairs.mf"
+            d[y0 * d_stride0 + (1 + y1)] = sum[r0][r1];
+        }
+    }
+#line "pairs.cu"
+  }
+}
+
 <library/language.h>
 #ifndef CF_KERNEL
 #define CF_KERNEL(...) (const void *)(__VA_ARGS__)
@@ -340,12 +500,56 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const float *x, float *d, int n, int m)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(pairs_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
+    { CF_KERNEL(pairs_tile<16, 16, 8, 8, 16, 3, 2, 1>), {} },
+    { CF_KERNEL(pairs_tile<16, 16, 8, 8, 8, 4, 2, 4>), {} },
+    { CF_KERNEL(pairs_tile<16, 16, 8, 8, 8, 4, 2, 1>), {} },
+    { CF_KERNEL(pairs_tile<8, 16, 8, 8, 8, 4, 4, 4>), {} },
+    { CF_KERNEL(pairs_tile<8, 16, 8, 8, 8, 4, 4, 1>), {} },
+    { CF_KERNEL(pairs_tile<8, 32, 8, 4, 16, 4, 2, 4>), {} },
+    { CF_KERNEL(pairs_tile<8, 32, 8, 4, 16, 4, 2, 1>), {} },
+    { CF_KERNEL(pairs_tile<8, 16, 4, 4, 32, 3, 4, 4>), {} },
+    { CF_KERNEL(pairs_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
+    { CF_KERNEL(pairs_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
+    { CF_KERNEL(pairs_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
+  };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_x_2_stride0_wide = m; // m
+  long cf_given_x_2_stride0 = (long)cf_given_x_2_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_2_stride0_wide, (long long)cf_given_x_2_stride0, "cf_given_x_2_stride0")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n; // n
+  long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(n); // n
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 1)); // n - 1
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m); // m
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { T1, T0, 1 },
+    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(8, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 8*D*S words of shared memory
+  };
+  void *cf_arguments[] = { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+}
+
 static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, int B0, int B1)
 {
   cf_choice cf_chosen;
-  pairs_params cf_params = { B0, B1, };
+  pairs_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1))) return CF_OK; // (n - 1 + B1 - 1) / B1
+  const int cf_together = cf_begins(x) && m % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -354,7 +558,7 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, B1, 1, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, m, B0, B1, cf_together, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -366,10 +570,30 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     cf_last.tile.cost = CF_SATURATED;
     if (pairs_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = pairs_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = pairs_tile(cf_state->machine, n, m, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, x, d, n, m);
+  case 2:
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, x, d, n, m);
+  case 3:
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, x, d, n, m);
+  case 4:
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, x, d, n, m);
+  case 5:
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, x, d, n, m);
+  case 6:
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, x, d, n, m);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 6)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+  }
   const int cf_status = pairs_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -426,6 +650,9 @@ static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m,
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
+  if (!(!params || cf_chosen->tile <= 6))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
@@ -437,9 +664,9 @@ static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m,
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[192] = "", cf_parameters[192] = "";
+    char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "pairs", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);

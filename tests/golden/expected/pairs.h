@@ -85,6 +85,11 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct pairs_params {
   int B0;
   int B1;
+  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
+     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
+     of a loop is done by register tiles. */
+  int tile;
 } pairs_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
@@ -144,6 +149,12 @@ static inline const char *pairs_explain(int leaf)
   case 0: return "31 <= R_B, m*B0 + m*B1 <= Z_B, B0*B1 <= T_B";
   case 1: return "30 <= R_B, R_B < 31, m*B0 + m*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
   case 2: return "30 <= R_B, Z_B < m*B0 + m*B1, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next iteration; no-caching: 4b: not cached: x";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
+  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -276,6 +287,102 @@ static inline cf_count pairs_left_out(const cf_machine *machine, int n, int m, c
   return 0;
 }
 
+/* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
+   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   perhaps 2, else 1. */
+static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
+{
+  static const cf_tile_work cf_works[] = {
+    { { 1344, 0, 1976, 71168, 1, 0, 1, 0 }, { 9440, 0, 768, 16384, 0, 2, 1, 16 }, { 1344, 0, 1976, 71168, 1, 0, 1, 0 }, { 9440, 0, 768, 16384, 0, 2, 1, 16 }, 8, 128, 12672, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
+    { { 6912, 0, 2104, 71168, 1, 0, 1, 0 }, { 12160, 0, 768, 16384, 0, 2, 1, 16 }, { 6912, 0, 2104, 71168, 1, 0, 1, 0 }, { 12160, 0, 768, 16384, 0, 2, 1, 16 }, 8, 128, 12672, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
+    { { 1184, 0, 1784, 54784, 1, 0, 1, 0 }, { 4720, 0, 384, 8192, 0, 2, 1, 8 }, { 1184, 0, 1784, 54784, 1, 0, 1, 0 }, { 4720, 0, 384, 8192, 0, 2, 1, 8 }, 8, 128, 8448, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
+    { { 5440, 0, 1976, 62976, 1, 0, 1, 0 }, { 6080, 0, 384, 8192, 0, 2, 1, 8 }, { 5440, 0, 1976, 62976, 1, 0, 1, 0 }, { 6080, 0, 384, 8192, 0, 2, 1, 8 }, 8, 128, 8448, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
+    { { 920, 0, 1440, 47104, 1, 0, 1, 0 }, { 2388, 0, 224, 6144, 0, 2, 1, 8 }, { 920, 0, 1440, 47104, 1, 0, 1, 0 }, { 2388, 0, 224, 6144, 0, 2, 1, 8 }, 4, 128, 6400, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
+    { { 4112, 0, 1584, 53248, 1, 0, 1, 0 }, { 3408, 0, 224, 6144, 0, 2, 1, 8 }, { 4112, 0, 1584, 53248, 1, 0, 1, 0 }, { 3408, 0, 224, 6144, 0, 2, 1, 8 }, 4, 128, 6400, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
+    { { 7440, 0, 1880, 71680, 1, 0, 1, 0 }, { 7072, 0, 576, 12288, 0, 2, 1, 16 }, { 7440, 0, 1880, 71680, 1, 0, 1, 0 }, { 7072, 0, 576, 12288, 0, 2, 1, 16 }, 8, 120, 12800, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
+    { { 7440, 0, 1880, 71680, 1, 0, 1, 0 }, { 7072, 0, 576, 12288, 0, 2, 1, 16 }, { 7440, 0, 1880, 71680, 1, 0, 1, 0 }, { 7072, 0, 576, 12288, 0, 2, 1, 16 }, 8, 120, 12800, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
+    { { 4624, 0, 712, 33792, 1, 0, 1, 0 }, { 4768, 0, 448, 12288, 0, 2, 1, 32 }, { 4624, 0, 712, 33792, 1, 0, 1, 0 }, { 4768, 0, 448, 12288, 0, 2, 1, 32 }, 4, 88, 9984, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
+    { { 4624, 0, 712, 33792, 1, 0, 1, 0 }, { 4768, 0, 448, 12288, 0, 2, 1, 32 }, { 4624, 0, 712, 33792, 1, 0, 1, 0 }, { 4768, 0, 448, 12288, 0, 2, 1, 32 }, 4, 88, 9984, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
+    { { 840, 0, 218, 7552, 1, 0, 1, 0 }, { 1376, 0, 128, 4096, 0, 2, 1, 16 }, { 840, 0, 218, 7552, 1, 0, 1, 0 }, { 1376, 0, 128, 4096, 0, 2, 1, 16 }, 2, 88, 2304, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
+    { { 840, 0, 218, 7552, 1, 0, 1, 0 }, { 1376, 0, 128, 4096, 0, 2, 1, 16 }, { 840, 0, 218, 7552, 1, 0, 1, 0 }, { 1376, 0, 128, 4096, 0, 2, 1, 16 }, 2, 88, 2304, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+  };
+  const long long cf_limit0 = n; /* n */
+  const long long cf_limit1 = cf_sub(n, 1); /* n - 1 */
+  const long long cf_limit2 = m; /* m */
+  cf_extent cf_launch = { 0, 1, 0, 0 };
+  const cf_tile_work *cf_work_of = cf_works;
+  (void)cf_sweeps;
+  switch (cf_number) {
+  case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2 */
+    if (!(12672 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
+    break;
+  case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
+    break;
+  case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4 */
+    if (!(6400 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
+    break;
+  case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2 */
+    if (!(12800 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
+    break;
+  case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4 */
+    if (!(9984 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 64 != 0;
+    break;
+  case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8 */
+    if (!(2304 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
+    break;
+  default:
+    return CF_SATURATED;
+  }
+  return cf_cost(machine, cf_work_of, &cf_launch);
+}
+
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+{
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
+  int cf_number;
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 6; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 6 || cf_wanted == cf_number)
+      cf_consider(&cf_best, cf_number, 1, pairs_tile_cost(cf_number, machine, n, m, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
+  (void)cf_left;
+  return cf_best;
+}
+
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count pairs_leaves_out(const cf_machine *machine, int n, int m, const pairs_params *params)
@@ -305,12 +412,18 @@ static inline int pairs_expected(const cf_machine *machine, int n, int m, const 
   if (cf_status == CF_OK) { /* pairs */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = pairs_select(machine, n, m, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
+    if (cf_tiles[0] == 0)
+      cf_tiles[0] = pairs_tile(machine, n, m, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
     cf_least_cycles = pairs_leaf_cost(cf_chosen.leaf, machine, n, m, params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   return cf_status;
@@ -325,6 +438,7 @@ static inline int pairs_value(int cf_which, int cf_exponent, const cf_machine *m
   int cf_value, cf_best = 0;
   cf_tried.B0 = 1;
   cf_tried.B1 = 1;
+  cf_tried.tile = -1;
   for (cf_value = cf_begin; cf_value < cf_end; cf_value++) {
     if (cf_best && !cf_fills_better(cf_value, cf_best)) continue;
     switch (cf_which) {
@@ -353,6 +467,7 @@ static inline int pairs_defaults(const cf_machine *machine, int n, int m, pairs_
   int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B0 = 1;
   params->B1 = 1;
+  params->tile = -1;
   cf_first = pairs_expected(machine, n, m, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? pairs_leaves_out(machine, n, m, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;

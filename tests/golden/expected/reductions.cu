@@ -261,6 +261,170 @@ extern "C" __global__ void reductions_4_leaf1(
 #line "reductions.cu"
 }
 
+template <int T0, int T1, int U0, int U1, int M>
+__global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_tile(
+    const float *__restrict__ a,
+    float *__restrict__ parts_of_float,
+    float *__restrict__ parts_of_float_1,
+    long a_stride0,
+    long parts_of_float_stride0,
+    long parts_of_float_1_stride0,
+    int n,
+    int m,
+    float most,
+    int j_parts,
+    int j_steps,
+    int i_parts,
+    int y0_limit,
+    int y1_limit,
+    int i_turn_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.y;
+  const int t1 = threadIdx.x;
+  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int i1 = block % blocks1;
+  const int i0 = block / blocks1;
+  const int o0 = i0 * (T0 * U0);
+  const int o1 = i1 * (T1 * U1);
+  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+    float most_1[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++)
+#line 10 "reductions.c"
+        most_1[r0][r1] = most;
+#line "reductions.cu"
+    float norm_1_part[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++)
+#line 10 "reductions.c"
+        norm_1_part[r0][r1] = 0;
+#line "reductions.cu"
+    float most_1_part[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++)
+#line 10 "reductions.c"
+        most_1_part[r0][r1] = most_1[r0][r1];
+#line 10 "reductions.c"
+    for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
+#line "reductions.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+#line 10 "reductions.c"
+          if (i_turn * i_parts + y0 < n)
+            for (int j_turn = 0; j_turn < j_steps; j_turn++) {
+#line "reductions.cu"
+              int taken = j_turn * j_parts + y1 < m ? 1 : 0;
+#line 12 "reductions.c"
+              norm_1_part[r0][r1] = taken ? norm_1_part[r0][r1]
+                  + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
+                  * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
+                  : norm_1_part[r0][r1];
+#line 14 "reductions.c"
+              most_1_part[r0][r1] = taken
+                  ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
+                  + ((long)j_turn * j_parts + y1)]) > most_1_part[r0][r1]
+                  ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
+                  + ((long)j_turn * j_parts + y1)]) : most_1_part[r0][r1] : most_1_part[r0][r1];
+            }
+        }
+      }
+#line "reductions.cu"
+    {
+      float value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++)
+#line 10 "reductions.c"
+          value[r0][r1] = norm_1_part[r0][r1];
+#line "reductions.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+#line 10 "reductions.c"
+          parts_of_float[y0 * parts_of_float_stride0 + y1] = value[r0][r1];
+        }
+      }
+    }
+#line "reductions.cu"
+    {
+      float value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++)
+#line 10 "reductions.c"
+          value[r0][r1] = most_1_part[r0][r1];
+#line "reductions.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+#line 10 "reductions.c"
+          parts_of_float_1[y0 * parts_of_float_1_stride0 + y1] = value[r0][r1];
+        }
+      }
+    }
+#line "reductions.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit) {
+#line 10 "reductions.c"
+            float most_1 = most;
+#line 10 "reductions.c"
+            float norm_1_part = 0;
+#line 10 "reductions.c"
+            float most_1_part = most_1;
+#line 10 "reductions.c"
+            for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
+#line 10 "reductions.c"
+              if (i_turn * i_parts + y0 < n)
+                for (int j_turn = 0; j_turn < j_steps; j_turn++) {
+#line "reductions.cu"
+                  int taken = j_turn * j_parts + y1 < m ? 1 : 0;
+#line 12 "reductions.c"
+                  norm_1_part = taken ? norm_1_part
+                      + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
+                      * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
+                      : norm_1_part;
+#line 14 "reductions.c"
+                  most_1_part = taken
+                      ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
+                      + ((long)j_turn * j_parts + y1)]) > most_1_part
+                      ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
+                      + ((long)j_turn * j_parts + y1)]) : most_1_part : most_1_part;
+                }
+#line 10 "reductions.c"
+            parts_of_float[y0 * parts_of_float_stride0 + y1] = norm_1_part;
+#line 10 "reductions.c"
+            parts_of_float_1[y0 * parts_of_float_1_stride0 + y1] = most_1_part;
+          }
+        }
+    }
+#line "reductions.cu"
+  }
+}
+
 template <int T0, int U0, int D, int S, int M, int cf_together>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_tile(
     float *__restrict__ r,
@@ -364,6 +528,77 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
     r[1] = most_1;
   }
 #line "reductions.cu"
+}
+
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
+    const int *__restrict__ k,
+    float *__restrict__ y,
+    unsigned *__restrict__ parts_of_unsigned,
+    long k_stride0,
+    long y_stride0,
+    int n,
+    int i_parts,
+    int y_1_limit,
+    int i_turn_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  if (o0 + T0 * U0 <= y_1_limit) {
+    unsigned sum_1_part[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 20 "reductions.c"
+      sum_1_part[r0] = 0;
+#line 20 "reductions.c"
+    for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
+#line "reductions.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 20 "reductions.c"
+        if (i_turn * i_parts + y_1 < (n + 1) / 2) {
+          y[-i_turn * y_stride0 + (n - 2 * y_1 - 1)] = k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
+          sum_1_part[r0] += k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
+        }
+      }
+#line "reductions.cu"
+    {
+      unsigned value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 20 "reductions.c"
+        value[r0] = sum_1_part[r0];
+#line "reductions.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 20 "reductions.c"
+        parts_of_unsigned[y_1] = value[r0];
+      }
+    }
+#line "reductions.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 20 "reductions.c"
+        unsigned sum_1_part = 0;
+#line 20 "reductions.c"
+        for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
+#line 20 "reductions.c"
+          if (i_turn * i_parts + y_1 < (n + 1) / 2) {
+            y[-i_turn * y_stride0 + (n - 2 * y_1 - 1)] = k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
+            sum_1_part += k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
+          }
+#line 20 "reductions.c"
+        parts_of_unsigned[y_1] = sum_1_part;
+      }
+    }
+#line "reductions.cu"
+  }
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -480,6 +715,39 @@ static int reductions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, float most, int j_parts, int j_steps, int i_parts, int i_steps)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reductions_1_tile<1, 256, 1, 4, 4>), {} },
+    { CF_KERNEL(reductions_1_tile<4, 32, 2, 1, 8>), {} },
+  };
+  const long long cf_given_a_stride0_wide = m; // m
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_parts_of_float_stride0_wide = j_parts; // j_parts
+  long cf_given_parts_of_float_stride0 = (long)cf_given_parts_of_float_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_parts_of_float_stride0_wide, (long long)cf_given_parts_of_float_stride0, "cf_given_parts_of_float_stride0")) return cf_state->status;
+  const long long cf_given_parts_of_float_1_stride0_wide = j_parts; // j_parts
+  long cf_given_parts_of_float_1_stride0 = (long)cf_given_parts_of_float_1_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_parts_of_float_1_stride0_wide, (long long)cf_given_parts_of_float_1_stride0, "cf_given_parts_of_float_1_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(i_parts); // i_parts
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(j_parts); // j_parts
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
+  int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit, "cf_given_i_turn_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_mul(cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(j_parts, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { T1, T0, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &cf_given_parts_of_float_stride0, &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &j_steps, &i_parts, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_i_turn_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, int B1, float most, CF_UNUSED int j_rows, int j_parts, int j_steps, int i_parts, int i_steps)
 {
   cf_choice cf_chosen;
@@ -494,7 +762,7 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, j_parts, j_steps, i_parts, i_steps, B0, B1, 1, 1, cf_state->tile };
+  const long long cf_numbers[] = { j_parts, i_parts, i_steps, n, m, j_steps, B0, B1, 1, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -506,10 +774,22 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
     cf_last.tile.cost = CF_SATURATED;
     if (reductions_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = reductions_1_leaf_cost(cf_chosen.leaf, cf_state->machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params, CF_SATURATED);
+    cf_last.tile = reductions_1_tile(cf_state->machine, j_parts, i_parts, i_steps, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return reductions_1_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, parts_of_float, parts_of_float_1, n, m, most, j_parts, j_steps, i_parts, i_steps);
+  case 2:
+    return reductions_1_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, parts_of_float, parts_of_float_1, n, m, most, j_parts, j_steps, i_parts, i_steps);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+  }
   const int cf_status = reductions_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -667,6 +947,33 @@ static int reductions_3_leaf0_run(cf_call *cf_state, int cf_leaf, const int *k, 
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const int *k, float *y, unsigned *parts_of_unsigned, int n, int i_parts, int i_steps)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reductions_3_tile<256, 4, 8>), {} },
+    { CF_KERNEL(reductions_3_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_k_stride0_wide = cf_mul(2, i_parts); // 2 * i_parts
+  long cf_given_k_stride0 = (long)cf_given_k_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_k_stride0_wide, (long long)cf_given_k_stride0, "cf_given_k_stride0")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = cf_mul(2, i_parts); // 2 * i_parts
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_1_limit_wide = cf_limit(i_parts); // i_parts
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
+  int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit, "cf_given_i_turn_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &k, &y, &parts_of_unsigned, &cf_given_k_stride0, &cf_given_y_stride0, &n, &i_parts, &cf_given_y_1_limit, &cf_given_i_turn_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0, int i_parts, int i_steps)
 {
   cf_choice cf_chosen;
@@ -692,10 +999,22 @@ static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned 
     cf_last.tile.cost = CF_SATURATED;
     if (reductions_3_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = reductions_3_leaf_cost(cf_chosen.leaf, cf_state->machine, n, i_parts, i_steps, &cf_params, CF_SATURATED);
+    cf_last.tile = reductions_3_tile(cf_state->machine, n, i_parts, i_steps, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return reductions_3_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, k, y, parts_of_unsigned, n, i_parts, i_steps);
+  case 2:
+    return reductions_3_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, k, y, parts_of_unsigned, n, i_parts, i_steps);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+  }
   const int cf_status = reductions_3_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;

@@ -75,6 +75,8 @@ static inline const char *reductions_1_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "32 <= R_B, B0*B1 <= T_B";
+  case 1: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -171,6 +173,60 @@ static inline cf_count reductions_1_left_out(const cf_machine *machine, int m, i
   (void)machine;
   (void)params;
   return 0;
+}
+
+/* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
+    */
+static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *machine, int j_parts, int i_parts, int i_steps, int cf_together, int cf_sweeps)
+{
+  static const cf_tile_work cf_works[] = {
+    { { 992, 0, 96, 12288, 4, 0, 0, 44 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 72, 9216, 3, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 248, 0, 24, 3072, 2, 0, 0, 22 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 186, 0, 18, 1728, 2, 0, 0, 22 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+  };
+  const long long cf_limit0 = i_parts; /* i_parts */
+  const long long cf_limit1 = j_parts; /* j_parts */
+  const long long cf_limit2 = i_steps; /* i_steps */
+  cf_extent cf_launch = { 0, 1, 0, 0 };
+  const cf_tile_work *cf_work_of = cf_works;
+  (void)cf_sweeps;
+  (void)cf_together;
+  switch (cf_number) {
+  case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 0;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit1 % 1024 != 0;
+    break;
+  case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 1;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
+    break;
+  default:
+    return CF_SATURATED;
+  }
+  return cf_cost(machine, cf_work_of, &cf_launch);
+}
+
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts, int i_parts, int i_steps, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+{
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
+  int cf_number;
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+      cf_consider(&cf_best, cf_number, 1, reductions_1_tile_cost(cf_number, machine, j_parts, i_parts, i_steps, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
+  (void)cf_left;
+  return cf_best;
 }
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
@@ -445,6 +501,8 @@ static inline const char *reductions_3_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "29 <= R_B, B0 <= T_B";
+  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";
   }
 }
@@ -526,6 +584,59 @@ static inline cf_count reductions_3_left_out(const cf_machine *machine, int n, i
   (void)machine;
   (void)params;
   return 0;
+}
+
+/* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
+    */
+static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *machine, int n, int i_parts, int i_steps, int cf_together, int cf_sweeps)
+{
+  static const cf_tile_work cf_works[] = {
+    { { 320, 0, 160, 20480, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
+    { { 40, 0, 20, 2560, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 15, 1920, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+  };
+  const long long cf_limit0 = i_parts; /* i_parts */
+  const long long cf_limit1 = i_steps; /* i_steps */
+  cf_extent cf_launch = { 0, 1, 0, 0 };
+  const cf_tile_work *cf_work_of = cf_works;
+  (void)cf_sweeps;
+  (void)cf_together;
+  switch (cf_number) {
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
+    cf_work_of += 0;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 1024 != 0;
+    break;
+  case 2: /* T0 = 128, U0 = 1, M = 16 */
+    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
+    cf_work_of += 1;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    break;
+  default:
+    return CF_SATURATED;
+  }
+  return cf_cost(machine, cf_work_of, &cf_launch);
+}
+
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int i_parts, int i_steps, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+{
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
+  int cf_number;
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+      cf_consider(&cf_best, cf_number, 1, reductions_3_tile_cost(cf_number, machine, n, i_parts, i_steps, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
+  (void)cf_left;
+  return cf_best;
 }
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
@@ -791,6 +902,7 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     const long long i_steps = cf_div(cf_sub(cf_add(n, i_parts), 1), i_parts);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)j_rows;
@@ -800,8 +912,13 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     (void)i_steps;
     cf_status = reductions_1_select(machine, n, m, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
+    if (cf_tiles[0] == 0)
+      cf_tiles[0] = reductions_1_tile(machine, (int)j_parts, (int)i_parts, (int)i_steps, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
     cf_least_cycles = reductions_1_leaf_cost(cf_chosen.leaf, machine, m, (int)j_parts, (int)j_steps, (int)i_parts, (int)i_steps, params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   if (cf_status == CF_OK) { /* reductions_2 */
@@ -834,14 +951,20 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     const long long i_steps = cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)i_parts;
     (void)i_steps;
     cf_status = reductions_3_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
+    if (cf_tiles[2] == 0)
+      cf_tiles[2] = reductions_3_tile(machine, n, (int)i_parts, (int)i_steps, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[2] <= cf_rest) cf_bound = cf_most(cf_tiles[2], cf_leaves_rest);
     cf_least_cycles = reductions_3_leaf_cost(cf_chosen.leaf, machine, n, (int)i_parts, (int)i_steps, params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[2]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   if (cf_status == CF_OK) { /* reductions_4 */

@@ -1,0 +1,83 @@
+"""Points of any statements, several a thread, beside the serial C: loops in each other, conditions, loops that differ.
+
+The CPU runs the kernels that `gen` emits.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.toolchain.nvcc import Tool
+from tests.unit.schedule.test_lower_tile import LINE, PLANE, SIZES
+from tests.unit.schedule.tile_runs import register_tiles_of, run_all, warnings_of
+
+CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
+    "a window as large as it turns out": (
+        PLANE.format(
+            parameters="float a[m+k][n+k], float f[k][k], float c[m][n]",
+            body="float s = 0; for (int p = 0; p < k; p++) for (int q = 0; q < k; q++) s += a[i+p][j+q] * f[p][q]; "
+            "c[i][j] = s;",
+        ),
+        {"a": (("m+k", "n+k"), "f4"), "f": (("k", "k"), "f4"), "c": (("m", "n"), "f4")},
+    ),
+    "several loops over a row": (
+        LINE.format(
+            parameters="float a[m][k], float y[m][k]",
+            body="float h = -1e30f; for (int l = 0; l < k; l++) h = a[i][l] > h ? a[i][l] : h; "
+            "float s = 0; for (int l = 0; l < k; l++) s += a[i][l] - h; "
+            "for (int l = 0; l < k; l++) y[i][l] = (a[i][l] - h) / s;",
+        ),
+        {"a": (("m", "k"), "f4"), "y": (("m", "k"), "f4")},
+    ),
+    "loops that differ from point to point": (
+        LINE.format(
+            parameters="int len[m], float a[m][k], float y[m]",
+            body="float s = 0; for (int l = 0; l < k; l++) s += a[i][l]; "
+            "for (int l = 0; l < len[i] % 5 + k % 2; l++) { float q = s * l; if (q > 3) break; s += q; } y[i] = s;",
+        ),
+        {"len": (("m",), "i4"), "a": (("m", "k"), "f4"), "y": (("m",), "f4")},
+    ),
+    "a condition that is no limit": (
+        PLANE.format(
+            parameters="float a[m][k], float b[n][k], float c[m][n]",
+            body="if (j <= i && i + j < 2 * m) { float s = 0; for (int l = 0; l < k; l++) s += a[i][l] * b[j][l]; "
+            "c[i][j] = s; }",
+        ),
+        {"a": (("m", "k"), "f4"), "b": (("n", "k"), "f4"), "c": (("m", "n"), "f4")},
+    ),
+    "conditions on data": (
+        PLANE.format(
+            parameters="int x[m][n], int y[m][n], int z[m][n]",
+            body="int t = x[i][j]; if (t > 3) { y[i][j] = t; int q = 2 * t; z[i][j] = q; } "
+            "else if (t < -3) y[i][j] = -t; "
+            "int u = 0; while (t > 0) { t /= 2; u++; if (u == 5) continue; z[i][j] = u; }",
+        ),
+        {"x": (("m", "n"), "i4"), "y": (("m", "n"), "i4"), "z": (("m", "n"), "i4")},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
+    source, arrays = CASES[name]
+    runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "m": 66, "n": 20, "k": 5}]
+    assert run_all(source, arrays, runs, tmp_path) == set()
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize(
+    "name",
+    [name if name.startswith("cond") else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
+)
+def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
+    assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()
+
+
+def test_arrays_of_a_point_are_not_there_for_several() -> None:
+    body = "float w[2]; w[0] = y[i]; w[1] = 3; y[i] = w[i % 2];"
+    *_, last = register_tiles_of(LINE.format(parameters="float y[m]", body=body))
+    assert isinstance(last, NotApplicable)
+    assert last.reason == "'w' is an array of the point"
