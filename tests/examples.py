@@ -8,9 +8,13 @@ A test names the number of `make test-all`::
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable
+from typing import TypeVar
+
 import pytest
 from hypothesis import settings
 
+T = TypeVar("T")
 ALL = 50
 """Examples of a test that names no number, in `make test-all`; the quick profile has fewer (`tests/conftest.py`)."""
 QUICK = 12
@@ -25,3 +29,10 @@ def seeds(number: int) -> list[object]:
     """The numbers below ``number`` as parameters of a test; those above the part of `make test` are slow tests."""
     quick = -(-number * QUICK // ALL)
     return [seed if seed < quick else pytest.param(seed, marks=pytest.mark.slow) for seed in range(number)]
+
+
+def quick_of(
+    cases: Iterable[T], quick: Container[object], name: Callable[[T], object] = lambda case: case
+) -> list[object]:
+    """The cases as parameters of a test; those whose name is none of the ``quick`` ones are slow tests."""
+    return [case if name(case) in quick else pytest.param(case, marks=pytest.mark.slow) for case in cases]

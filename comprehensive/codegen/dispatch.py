@@ -182,7 +182,8 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
         ),
         host_values=host_values(nest, (s.name for s in chosen), (a.name for a in host.everything)),
-        names=names_beside((*names, *host.program_names, *(s.name for s in nest.scalars))),
+        # What decides about several sweeps at once also reads scalars of the loop around them.
+        names=names_beside((*host.program_names, *(s.name for each in region.nests for s in each.scalars))),
         quotients=tuple(_quotient(q, own) for q in region.quotients if q.symbol in read),
     )
 

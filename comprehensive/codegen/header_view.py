@@ -376,6 +376,7 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
         _value_arguments(leaves.sizes, own),
         _tile_arguments(tiles, own, {a.name for a, _ in computed or ()}) if tiles and knows_tile else "",
     )
+    read = tuple(a for a in host.program if mentions(f"{values} {' '.join(arguments)}", a.name))
     return RegionView(
         name=region.name,
         params_type=region.params_type,
@@ -406,9 +407,9 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
         exponents=exponents,
         powers=exponents**count if count else 0,
         host_values=computed,
-        value_program=tuple(a for a in host.program if mentions(f"{values} {' '.join(arguments)}", a.name)),
+        value_program=read,
         value_arguments=arguments[0],
-        value_idle=tuple(argument.name for argument, _ in computed or ()),
+        value_idle=(*(a.name for a in read), *(argument.name for argument, _ in computed or ())),
         leaf_value_arguments=arguments[1],
         tile_value_arguments=arguments[2],
         knows_tile=knows_tile and tiles is not None and tiles.single > 0,

@@ -23,7 +23,7 @@ from comprehensive.ptx.printer import print_module
 from comprehensive.ptx.validate import validated
 from comprehensive.toolchain.assembler import find_assembler
 from comprehensive.toolchain.cache import Cache
-from tests.examples import seeds
+from tests.examples import quick_of, seeds
 from tests.ptx.corpus import Source, compiled, sources
 from tests.ptx.grudging import Grudging
 from tests.ptx.launched import launched as launched_run
@@ -100,7 +100,9 @@ SOURCES = sources("demotion")
 @pytest.mark.parametrize(
     "target", ["48", *(pytest.param(t, marks=pytest.mark.slow) for t in ("64", "next-cliff"))]
 )
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+@pytest.mark.parametrize(
+    "source", quick_of(SOURCES, {"planes"}, lambda s: s.name), ids=lambda source: source.name
+)
 def test_kernels_with_many_values_no_longer_spill_and_compute_the_same(
     source: Source, target: str, arch: str, tmp_path: Path, corpus_cache: Cache
 ) -> None:

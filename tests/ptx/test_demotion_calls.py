@@ -18,7 +18,7 @@ from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
 from comprehensive.toolchain.assembler import find_assembler
 from comprehensive.toolchain.cache import Cache
-from tests.examples import seeds
+from tests.examples import quick_of, seeds
 from tests.ptx.corpus import Source, compiled, sources
 from tests.ptx.grudging import Grudging
 from tests.ptx.launched import launched as launched_run
@@ -84,7 +84,9 @@ SOURCES = sources("frames")
     "frames", ["least", *(pytest.param(f, marks=pytest.mark.slow) for f in FRAMES if f != "least")]
 )
 @pytest.mark.parametrize("arch", ["sm_90", pytest.param("sm_100", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+@pytest.mark.parametrize(
+    "source", quick_of(SOURCES, {"tree"}, lambda s: s.name), ids=lambda source: source.name
+)
 def test_programs_with_calls_spill_less_than_with_a_limit_alone_and_compute_the_same(
     source: Source, arch: str, frames: str, tmp_path: Path, corpus_cache: Cache
 ) -> None:

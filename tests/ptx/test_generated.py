@@ -81,7 +81,14 @@ def test_shuffles_of_leaves_give_the_bits_of_numpy(rows: int, along: int, tmp_pa
     assert arrays["b"].tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize(("spec", "sizes"), SIZES, ids=[name for name, _ in SIZES])
+@pytest.mark.parametrize(
+    ("spec", "sizes"),
+    [
+        pytest.param(*case, marks=() if case[0] in {"matadd", "transpose"} else pytest.mark.slow)
+        for case in SIZES
+    ],
+    ids=[name for name, _ in SIZES],
+)
 def test_every_leaf_gives_the_bits_of_the_cpu(
     spec: str, sizes: dict[str, int], tmp_path: Path, nvcc: Tool
 ) -> None:

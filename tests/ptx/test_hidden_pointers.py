@@ -9,18 +9,23 @@ import pytest
 
 from comprehensive.ptx.analysis.space import Space
 from comprehensive.toolchain.nvcc import Tool
-from tests.examples import seeds
+from tests.examples import quick_of, seeds
 from tests.fuzz.ptx import shrunk
 from tests.ptx.compared import compared
 from tests.ptx.hidden_pointers import hidden_pointers
 from tests.ptx.pipelines_drawn import LAST, SINGLE, pipelines
 
+PARTS = 4
+"""Into so many parts are the pipelines divided."""
+
 
 @pytest.mark.toolchain
+@pytest.mark.parametrize("part", quick_of(range(PARTS), {1}))
 @pytest.mark.parametrize("seed", seeds(4))
-def test_hidden_pointers_lead_where_they_led(seed: int, ptxas: Tool) -> None:
+def test_hidden_pointers_lead_where_they_led(seed: int, part: int, ptxas: Tool) -> None:
     draw = Random(seed)
-    assert compared(hidden_pointers(draw, kernels=1), pipelines(draw), ptxas) == ()
+    text = hidden_pointers(draw, kernels=1)
+    assert compared(text, pipelines(draw)[part::PARTS], ptxas) == ()
 
 
 def test_every_single_pass_takes_hidden_pointers() -> None:

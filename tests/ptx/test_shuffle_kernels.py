@@ -18,6 +18,7 @@ from tests.ptx.shuffles_numpy import IN_NUMPY
 from tests.ptx.shuffles_reference import Count, accesses, counted
 
 SOURCES = sources("shuffles")
+LONG = {"rhs4th3fort", "separable7_float4", "separable17_float4", "jacobi_float4"}
 EXPECTED: dict[str, dict[str, Any]] = tomllib.loads(
     (FOLDER / "shuffles" / "expected.toml").read_text("utf-8")
 )
@@ -68,7 +69,10 @@ def test_as_many_shuffles_as_are_published(name: str):
 
 @pytest.mark.toolchain
 @pytest.mark.parametrize("arch", ARCHS)
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+@pytest.mark.parametrize(
+    "source",
+    [pytest.param(s, id=s.name, marks=[pytest.mark.slow] if s.name in LONG else []) for s in SOURCES],
+)
 def test_nvcc_writes_every_load_and_the_results_are_right(
     source: Source, arch: str, tmp_path: Path, corpus_cache: Cache
 ):

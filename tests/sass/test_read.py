@@ -14,6 +14,7 @@ from comprehensive.sass.launch import Launch
 from comprehensive.sass.predict import predict
 from comprehensive.sass.read import read, read_all
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
+from tests.examples import quick_of
 from tests.sass.checks import Findings, awaited_results, issue_distances, live_registers, reuse_marks
 from tests.sass.sweep import ARCHITECTURES
 
@@ -27,7 +28,7 @@ def hopper(nvcc: Tool, nvdisasm: Tool) -> Mapping[str, SassFunction]:
     return read_all(compile_cubin(nvcc, SOURCE, "sm_90").output)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", quick_of(ARCHITECTURES, {"sm_75", "sm_90"}))
 def test_control_bits_life_ranges_and_blocks_agree(nvcc: Tool, nvdisasm: Tool, architecture: str) -> None:
     reuse, awaited, distances, live = Findings(), Findings(), Findings(), Findings()
     device, closest = load_device(architecture), dict[str, int]()

@@ -108,15 +108,20 @@ def test_two_headers_go_together_without_a_warning(more_headers: Sequence[Path],
 
 @pytest.mark.toolchain
 @pytest.mark.parametrize(
-    ("arch", "optimization"),
+    ("written", "arch", "optimization"),
     [
-        ("sm_90", ()),
-        ("sm_75", LITTLE_OPTIMIZATION),
-        ("sm_120", LITTLE_OPTIMIZATION),
-        pytest.param("sm_75", (), marks=pytest.mark.slow),
-        pytest.param("sm_120", (), marks=pytest.mark.slow),
+        pytest.param(
+            spec,
+            arch,
+            optimization,
+            id=f"{spec}-{arch}{', little optimization' * bool(optimization)}",
+            marks=() if optimization and (arch == "sm_90" or spec == "matvec") else pytest.mark.slow,
+        )
+        for spec in SPECS
+        for arch in ("sm_75", "sm_90", "sm_120")
+        for optimization in ((), LITTLE_OPTIMIZATION)
     ],
-    ids=["sm_90", "sm_75, little optimization", "sm_120, little optimization", "sm_75", "sm_120"],
+    indirect=["written"],
 )
 def test_nvcc_compiles_the_kernels_without_a_warning(
     written: Path, arch: str, optimization: tuple[str, ...], nvcc: Tool

@@ -10,6 +10,7 @@ from comprehensive import verification
 from comprehensive.driver import compile_file
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.compiled_specs import OPTIONS
+from tests.examples import quick_of
 
 PROGRAMS = {
     "scores": (
@@ -65,7 +66,7 @@ PROGRAMS = {
 """By function: how many of its coordinates are a batch, and its text."""
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", quick_of(PROGRAMS, {"permuted"}))
 def test_the_outermost_coordinates_are_a_batch_of_tiles(name: str, tmp_path: Path) -> None:
     if find_c_compiler() is None or find_cxx_compiler() is None:
         pytest.skip("no C or no C++ compiler on this machine")

@@ -11,6 +11,7 @@ from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.verification import to_text, verify
+from tests.examples import quick_of
 
 TURN = """    meta_schedule block(B) {
       meta_for (int i = 1; i < n - 1; i++)
@@ -80,7 +81,10 @@ def compiled(text: str, folder: Path) -> Compilation:
     return compile_file(path, Options(registers="estimate"))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+SLOW = {"rows", "slabs", "parameters", "parity"}
+
+
+@pytest.mark.parametrize("name", quick_of(PROGRAMS, PROGRAMS.keys() - SLOW))
 def test_the_emitted_program_computes_the_same(name: str, tmp_path: Path) -> None:
     compilation = compiled(PROGRAMS[name], tmp_path)
     assert not compilation.diagnostics

@@ -396,11 +396,11 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { h, w, dim0, dim1, B0, B1, cf_together, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = blur5x5_left_out(cf_state->machine, h, w, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -462,7 +462,7 @@ static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int 
       int h;
       int w;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.h != h || cf_last.w != w) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.h != h || cf_last.w != w) {
       blur5x5_defaults(cf_state.machine, h, w, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -494,8 +494,8 @@ static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "blur5x5", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -514,7 +514,7 @@ int blur5x5_choose(const cf_machine *machine, int h, int w, const float *in, flo
     blur5x5_params *chosen, cf_choice *why)
 {
   blur5x5_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = blur5x5_call(false, machine, h, w, in, out, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

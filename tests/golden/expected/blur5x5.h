@@ -285,6 +285,8 @@ static inline cf_count blur5x5_leaves_out(const cf_machine *machine, int h, int 
     const int B1 = params->B1;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(h, 4), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(w, 4), B1), 1), B1);
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_all = cf_plus(cf_all, blur5x5_left_out(machine, h, w, (int)dim0, (int)dim1, params));
@@ -316,6 +318,8 @@ static inline int blur5x5_expected(const cf_machine *machine, int h, int w, cons
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_status = blur5x5_select(machine, params, &cf_chosen);

@@ -238,6 +238,7 @@ static inline cf_count cached_leaves_out(const cf_machine *machine, int n, const
   { /* cached */
     const int B = params->B;
     const long long dim = cf_div(n, B);
+    (void)B;
     (void)dim;
     cf_all = cf_plus(cf_all, cached_left_out(machine, n, (int)dim, params));
   }
@@ -266,6 +267,7 @@ static inline int cached_expected(const cf_machine *machine, int n, const cached
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B;
     (void)dim;
     cf_status = cached_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;

@@ -226,11 +226,11 @@ static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, 
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B0, B1, B2, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = cube_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -287,7 +287,7 @@ static int cube_call(bool cf_launches, const cf_machine *machine, int n, const f
       cube_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       cube_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -318,8 +318,8 @@ static int cube_call(bool cf_launches, const cf_machine *machine, int n, const f
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "cube", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -338,7 +338,7 @@ int cube_choose(const cf_machine *machine, int n, const float *a, float *b, cons
     cube_params *chosen, cf_choice *why)
 {
   cube_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = cube_call(false, machine, n, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

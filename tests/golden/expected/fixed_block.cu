@@ -205,11 +205,11 @@ static int smooth_run(cf_call *cf_state, const float *a, float *b, int h, int w)
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { h, w, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = smooth_left_out(cf_state->machine, h, w, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -257,7 +257,7 @@ static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w
       int h;
       int w;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.h != h || cf_last.w != w) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.h != h || cf_last.w != w) {
       smooth_defaults(cf_state.machine, h, w, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -282,7 +282,7 @@ static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[64] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
+    cf_print(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
     cf_write_observed(&cf_observed, cf_state.device.number, "smooth", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -301,7 +301,7 @@ int smooth_choose(const cf_machine *machine, int h, int w, const float *a, float
     smooth_params *chosen, cf_choice *why)
 {
   smooth_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = smooth_call(false, machine, h, w, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

@@ -208,6 +208,7 @@ static inline cf_count whole_leaves_out(const cf_machine *machine, int n, const 
   { /* whole */
     const int B = params->B;
     const long long dim = cf_div(n, B);
+    (void)B;
     (void)dim;
     cf_all = cf_plus(cf_all, whole_left_out(machine, n, (int)dim, params));
   }
@@ -236,6 +237,7 @@ static inline int whole_expected(const cf_machine *machine, int n, const whole_p
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B;
     (void)dim;
     cf_status = whole_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;

@@ -459,11 +459,11 @@ static int permute_run(cf_call *cf_state, const float *x, float *y, int a, int b
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { a, b, c, d, B0, B1, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = permute_left_out(cf_state->machine, a, b, c, d, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -527,7 +527,7 @@ static int permute_call(bool cf_launches, const cf_machine *machine, int a, int 
       int c;
       int d;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.a != a || cf_last.b != b || cf_last.c != c || cf_last.d != d) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.a != a || cf_last.b != b || cf_last.c != c || cf_last.d != d) {
       permute_defaults(cf_state.machine, a, b, c, d, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -565,8 +565,8 @@ static int permute_call(bool cf_launches, const cf_machine *machine, int a, int 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[320] = "", cf_parameters[256] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "a=%lld b=%lld c=%lld d=%lld", (long long)a, (long long)b, (long long)c, (long long)d);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "a=%lld b=%lld c=%lld d=%lld", (long long)a, (long long)b, (long long)c, (long long)d);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "permute", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -585,7 +585,7 @@ int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const 
     permute_params *chosen, cf_choice *why)
 {
   permute_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = permute_call(false, machine, a, b, c, d, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

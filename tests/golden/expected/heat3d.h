@@ -615,6 +615,9 @@ static inline cf_count heat3d_leaves_out(const cf_machine *machine, int n, const
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);
+    (void)B0;
+    (void)B1;
+    (void)B2;
     (void)dim0;
     (void)dim1;
     (void)dim2;
@@ -627,6 +630,9 @@ static inline cf_count heat3d_leaves_out(const cf_machine *machine, int n, const
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);
+    (void)B0;
+    (void)B1;
+    (void)B2;
     (void)dim0;
     (void)dim1;
     (void)dim2;
@@ -661,6 +667,9 @@ static inline int heat3d_expected(const cf_machine *machine, int n, const heat3d
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)B1;
+    (void)B2;
     (void)dim0;
     (void)dim1;
     (void)dim2;
@@ -687,6 +696,9 @@ static inline int heat3d_expected(const cf_machine *machine, int n, const heat3d
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)B1;
+    (void)B2;
     (void)dim0;
     (void)dim1;
     (void)dim2;

@@ -729,11 +729,11 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { N, s, B, dim, t, cf_together, cf_left, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = jacobi1d_left_out(cf_state->machine, N, dim, t, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -798,7 +798,7 @@ static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int
       jacobi1d_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.N != N) {
       jacobi1d_defaults(cf_state.machine, N, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -828,8 +828,8 @@ static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "T=%lld N=%lld", (long long)T, (long long)N);
-    snprintf(cf_parameters, sizeof cf_parameters, "s=%lld B=%lld tile=%lld", (long long)cf_chosen->s, (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "T=%lld N=%lld", (long long)T, (long long)N);
+    cf_print(cf_parameters, sizeof cf_parameters, "s=%lld B=%lld tile=%lld", (long long)cf_chosen->s, (long long)cf_chosen->B, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "jacobi1d", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -848,7 +848,7 @@ int jacobi1d_choose(const cf_machine *machine, int T, int N, int *a, const jacob
     jacobi1d_params *chosen, cf_choice *why)
 {
   jacobi1d_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = jacobi1d_call(false, machine, T, N, a, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

@@ -1067,11 +1067,11 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = jacobi2d_1_left_out(cf_state->machine, n, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -1245,11 +1245,11 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = jacobi2d_2_left_out(cf_state->machine, n, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -1315,7 +1315,7 @@ static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int
       jacobi2d_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       jacobi2d_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1345,8 +1345,8 @@ static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "jacobi2d", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -1365,7 +1365,7 @@ int jacobi2d_choose(const cf_machine *machine, int T, int n, float *a, float *b,
     jacobi2d_params *chosen, cf_choice *why)
 {
   jacobi2d_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = jacobi2d_call(false, machine, T, n, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

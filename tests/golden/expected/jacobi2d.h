@@ -584,6 +584,8 @@ static inline cf_count jacobi2d_leaves_out(const cf_machine *machine, int n, con
     const int B1 = params->B1;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_all = cf_plus(cf_all, jacobi2d_1_left_out(machine, n, (int)dim0, (int)dim1, params));
@@ -593,6 +595,8 @@ static inline cf_count jacobi2d_leaves_out(const cf_machine *machine, int n, con
     const int B1 = params->B1;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_all = cf_plus(cf_all, jacobi2d_2_left_out(machine, n, (int)dim0, (int)dim1, params));
@@ -624,6 +628,8 @@ static inline int jacobi2d_expected(const cf_machine *machine, int n, const jaco
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_status = jacobi2d_1_select(machine, n, params, &cf_chosen);
@@ -647,6 +653,8 @@ static inline int jacobi2d_expected(const cf_machine *machine, int n, const jaco
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_status = jacobi2d_2_select(machine, n, params, &cf_chosen);

@@ -81,11 +81,11 @@ static int local_run(cf_call *cf_state, const float *x, float *y, int n, int B)
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = local_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -130,7 +130,7 @@ static int local_call(bool cf_launches, const cf_machine *machine, int n, const 
       local_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       local_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -154,8 +154,8 @@ static int local_call(bool cf_launches, const cf_machine *machine, int n, const 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[128] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
     cf_write_observed(&cf_observed, cf_state.device.number, "local", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -174,7 +174,7 @@ int local_choose(const cf_machine *machine, int n, const float *x, float *y, con
     local_params *chosen, cf_choice *why)
 {
   local_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = local_call(false, machine, n, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

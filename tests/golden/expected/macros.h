@@ -240,6 +240,7 @@ static inline cf_count macros_leaves_out(const cf_machine *machine, int n, const
   { /* macros */
     const int B = params->B;
     const long long dim = cf_div(cf_sub(cf_add(n, B), 1), B);
+    (void)B;
     (void)dim;
     cf_all = cf_plus(cf_all, macros_left_out(machine, n, (int)dim, params));
   }
@@ -268,6 +269,7 @@ static inline int macros_expected(const cf_machine *machine, int n, const macros
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B;
     (void)dim;
     cf_status = macros_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;

@@ -252,6 +252,8 @@ static inline cf_count matadd_leaves_out(const cf_machine *machine, int N, const
     const int B1 = params->B1;
     const long long dim0 = cf_div(N, B0);
     const long long dim1 = cf_div(N, cf_mul(2, B1));
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_all = cf_plus(cf_all, matadd_left_out(machine, N, (int)dim0, (int)dim1, params));
@@ -283,6 +285,8 @@ static inline int matadd_expected(const cf_machine *machine, int N, const matadd
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)B1;
     (void)dim0;
     (void)dim1;
     cf_status = matadd_select(machine, N, params, &cf_chosen);

@@ -441,6 +441,9 @@ static inline cf_count matmul_leaves_out(const cf_machine *machine, int n, const
     const int s = params->s;
     const long long dim0 = cf_div(n, B0);
     const long long dim1 = cf_div(n, cf_mul(ub1, s));
+    (void)B0;
+    (void)ub1;
+    (void)s;
     (void)dim0;
     (void)dim1;
     cf_all = cf_plus(cf_all, matmul_left_out(machine, n, (int)dim0, (int)dim1, params));
@@ -473,6 +476,9 @@ static inline int matmul_expected(const cf_machine *machine, int n, const matmul
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)ub1;
+    (void)s;
     (void)dim0;
     (void)dim1;
     cf_status = matmul_select(machine, n, params, &cf_chosen);

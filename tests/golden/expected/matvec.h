@@ -255,6 +255,7 @@ static inline cf_count matvec_leaves_out(const cf_machine *machine, int m, int n
   { /* matvec */
     const int B = params->B;
     const long long dim = cf_div(cf_sub(cf_add(m, B), 1), B);
+    (void)B;
     (void)dim;
     cf_all = cf_plus(cf_all, matvec_left_out(machine, m, n, (int)dim, params));
   }
@@ -283,6 +284,7 @@ static inline int matvec_expected(const cf_machine *machine, int m, int n, const
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B;
     (void)dim;
     cf_status = matvec_select(machine, m, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;

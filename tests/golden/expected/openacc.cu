@@ -154,11 +154,11 @@ static int openacc_1_run(cf_call *cf_state, int *a, int m, int B0, int t)
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { m, t, B0, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = openacc_1_left_out(cf_state->machine, m, t, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -226,11 +226,11 @@ static int openacc_2_run(cf_call *cf_state, int *a, int *h, int n, int B0)
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B0, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = openacc_2_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -276,7 +276,7 @@ static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int 
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
       openacc_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -306,8 +306,8 @@ static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "openacc", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -326,7 +326,7 @@ int openacc_choose(const cf_machine *machine, int n, int m, int *a, int *h, cons
     openacc_params *chosen, cf_choice *why)
 {
   openacc_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = openacc_call(false, machine, n, m, a, h, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

@@ -763,11 +763,11 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { j_parts, i_parts, i_steps, n, m, j_steps, B0, B1, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = reductions_1_left_out(cf_state->machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -883,11 +883,11 @@ static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, 
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { i_folded, n, m, B0, cf_together, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = reductions_2_left_out(cf_state->machine, i_folded, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -988,11 +988,11 @@ static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned 
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, i_parts, i_steps, B0, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = reductions_3_left_out(cf_state->machine, n, i_parts, i_steps, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -1108,11 +1108,11 @@ static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_un
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { i_folded, n, B0, cf_together, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = reductions_4_left_out(cf_state->machine, i_folded, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -1176,7 +1176,7 @@ static int reductions_call(bool cf_launches, const cf_machine *machine, int n, i
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
       reductions_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1201,7 +1201,7 @@ static int reductions_call(bool cf_launches, const cf_machine *machine, int n, i
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
   cf_memory cf_memories[3];
-  memset(cf_memories, 0, sizeof cf_memories);
+  cf_clear(cf_memories, sizeof cf_memories);
   cf_state.memories = cf_memories;
   reductions_host(&cf_state, n, m, a, k, y, r, total, cf_chosen->B0, cf_chosen->B1);
   cf_release_memories(&cf_state, 3);
@@ -1212,8 +1212,8 @@ static int reductions_call(bool cf_launches, const cf_machine *machine, int n, i
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "reductions", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -1232,7 +1232,7 @@ int reductions_choose(const cf_machine *machine, int n, int m, const float *a, c
     reductions_params *chosen, cf_choice *why)
 {
   reductions_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = reductions_call(false, machine, n, m, a, k, y, r, total, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

@@ -188,11 +188,11 @@ static int regions_1_run(cf_call *cf_state, const float *x, float *y, int n, int
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = regions_1_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -278,11 +278,11 @@ static int regions_2_run(cf_call *cf_state, const float *x, float *y, int n, int
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = regions_2_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -339,7 +339,7 @@ static int regions_call(bool cf_launches, const cf_machine *machine, int n, int 
       regions_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       regions_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -366,8 +366,8 @@ static int regions_call(bool cf_launches, const cf_machine *machine, int n, int 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld again=%lld", (long long)n, (long long)again);
-    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld again=%lld", (long long)n, (long long)again);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "regions", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -386,7 +386,7 @@ int regions_choose(const cf_machine *machine, int n, int again, const float *x, 
     regions_params *chosen, cf_choice *why)
 {
   regions_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = regions_call(false, machine, n, again, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

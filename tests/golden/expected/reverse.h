@@ -244,6 +244,8 @@ static inline cf_count reverse_leaves_out(const cf_machine *machine, int n, cons
     const int B = params->B;
     const int s = params->s;
     const long long dim = cf_div(cf_sub(cf_add(n, cf_mul(s, B)), 1), cf_mul(s, B));
+    (void)B;
+    (void)s;
     (void)dim;
     cf_all = cf_plus(cf_all, reverse_left_out(machine, n, (int)dim, params));
   }
@@ -273,6 +275,8 @@ static inline int reverse_expected(const cf_machine *machine, int n, const rever
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B;
+    (void)s;
     (void)dim;
     cf_status = reverse_select(machine, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;

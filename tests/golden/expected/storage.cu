@@ -713,11 +713,11 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B0, B1, cf_together, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = product_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -786,7 +786,7 @@ static int product_call(bool cf_launches, const cf_machine *machine, int n, cons
       product_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       product_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -815,8 +815,8 @@ static int product_call(bool cf_launches, const cf_machine *machine, int n, cons
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "product", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -835,7 +835,7 @@ int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_
     product_params *chosen, cf_choice *why)
 {
   product_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = product_call(false, machine, n, a, b, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
@@ -950,11 +950,11 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B, cf_together, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = rounded_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -1013,7 +1013,7 @@ static int rounded_call(bool cf_launches, const cf_machine *machine, int n, cons
       rounded_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       rounded_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1040,8 +1040,8 @@ static int rounded_call(bool cf_launches, const cf_machine *machine, int n, cons
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "rounded", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -1060,7 +1060,7 @@ int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const
     rounded_params *chosen, cf_choice *why)
 {
   rounded_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = rounded_call(false, machine, n, a, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
@@ -1141,11 +1141,11 @@ static int every_run(cf_call *cf_state, const cf_half *x, const long *k, cf_bflo
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = every_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -1192,7 +1192,7 @@ static int every_call(bool cf_launches, const cf_machine *machine, int n, double
       every_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       every_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1216,8 +1216,8 @@ static int every_call(bool cf_launches, const cf_machine *machine, int n, double
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[128] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
     cf_write_observed(&cf_observed, cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -1236,7 +1236,7 @@ int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, c
     every_params *chosen, cf_choice *why)
 {
   every_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = every_call(false, machine, n, d, x, k, y, z, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

@@ -286,11 +286,11 @@ static int transpose_run(cf_call *cf_state, const float *a, float *c, int N, int
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { N, B0, B1, s, dim0, dim1, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = transpose_left_out(cf_state->machine, N, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -352,7 +352,7 @@ static int transpose_call(bool cf_launches, const cf_machine *machine, int N, co
       transpose_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.N != N) {
       transpose_defaults(cf_state.machine, N, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -383,8 +383,8 @@ static int transpose_call(bool cf_launches, const cf_machine *machine, int N, co
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "N=%lld", (long long)N);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld s=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->s, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "N=%lld", (long long)N);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld s=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->s, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "transpose", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -403,7 +403,7 @@ int transpose_choose(const cf_machine *machine, int N, const float *a, float *c,
     transpose_params *chosen, cf_choice *why)
 {
   transpose_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = transpose_call(false, machine, N, a, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

@@ -327,6 +327,9 @@ static inline cf_count transpose_leaves_out(const cf_machine *machine, int N, co
     const int s = params->s;
     const long long dim0 = cf_div(N, B0);
     const long long dim1 = cf_div(N, cf_mul(s, B1));
+    (void)B0;
+    (void)B1;
+    (void)s;
     (void)dim0;
     (void)dim1;
     cf_all = cf_plus(cf_all, transpose_left_out(machine, N, (int)dim0, (int)dim1, params));
@@ -359,6 +362,9 @@ static inline int transpose_expected(const cf_machine *machine, int N, const tra
     const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
+    (void)B0;
+    (void)B1;
+    (void)s;
     (void)dim0;
     (void)dim1;
     cf_status = transpose_select(machine, N, params, &cf_chosen);

@@ -135,11 +135,11 @@ static int hashed_run(cf_call *cf_state, const unsigned *x, unsigned *y, int n, 
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = hashed_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -196,7 +196,7 @@ static int hashed_call(bool cf_launches, const cf_machine *machine, int n, unsig
       hashed_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
       hashed_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -223,8 +223,8 @@ static int hashed_call(bool cf_launches, const cf_machine *machine, int n, unsig
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld seed=%lld", (long long)n, (long long)seed);
-    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "n=%lld seed=%lld", (long long)n, (long long)seed);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "hashed", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -243,7 +243,7 @@ int hashed_choose(const cf_machine *machine, int n, unsigned seed, const unsigne
     hashed_params *chosen, cf_choice *why)
 {
   hashed_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = hashed_call(false, machine, n, seed, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

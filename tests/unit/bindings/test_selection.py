@@ -20,7 +20,7 @@ from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.machine.device import device_names, load_device
 from comprehensive.model.choice import candidates, chosen
 from tests.compiled_specs import compiled, texts
-from tests.examples import examples
+from tests.examples import examples, quick_of
 
 ONE_REGION = ("matmul", "gemm", "matvec", "transpose", "matadd", "reverse", "blur5x5")
 
@@ -51,7 +51,7 @@ def machines(draw: st.DrawFn) -> dict[str, int]:
     return machine
 
 
-@pytest.mark.parametrize("spec", ONE_REGION)
+@pytest.mark.parametrize("spec", quick_of(ONE_REGION, {"matadd", "gemm"}))
 @given(data=st.data())
 @settings(max_examples=examples(30), deadline=None)
 def test_the_launcher_takes_what_python_says(spec: str, data: st.DataObject) -> None:

@@ -17,6 +17,7 @@ from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 from comprehensive.toolchain.process import ToolError
 from comprehensive.tuning.devices import Target, find_devices
+from tests.examples import quick_of
 
 ROOT = Path(__file__).resolve().parents[3]
 CPU = find_devices("cpu")[0]
@@ -55,7 +56,7 @@ def test_the_benchmark_finds_what_the_pretended_device_has(tmp_path: Path) -> No
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_100", "sm_120"])
+@pytest.mark.parametrize("arch", quick_of(["sm_75", "sm_80", "sm_100", "sm_120"], {"sm_75"}))
 def test_nvcc_compiles_the_kernels_without_a_warning(nvcc: Tool, arch: str) -> None:
     source = template_directory() / "host" / SOURCE
     answer = compile_cubin(nvcc, source, arch, ("-std=c++17",))

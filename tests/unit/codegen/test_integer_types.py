@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from comprehensive.metafork.printer import print_expr
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import compilation_of, run_all, sources_of
 
 HEADERS = "#include <stddef.h>\n#include <stdint.h>\n"
@@ -69,15 +70,30 @@ def kernels(source: str) -> list[str]:
     return [kernel for kernel in found if "__global__" in kernel]
 
 
-@pytest.mark.parametrize("type", [*TYPES, *(pytest.param(t, marks=pytest.mark.slow) for t in SYNONYMS)])
-@pytest.mark.parametrize("program", [PRODUCT, BY_HAND], ids=["product", "by hand"])
+@pytest.mark.parametrize(
+    ("program", "type"),
+    [
+        pytest.param(
+            text,
+            type,
+            id=f"{name}-{type}",
+            marks=()
+            if (name, type) in {("product", "int64_t"), ("by hand", "unsigned")}
+            else pytest.mark.slow,
+        )
+        for name, text in (("product", PRODUCT), ("by hand", BY_HAND))
+        for type in (*TYPES, *SYNONYMS)
+    ],
+)
 def test_the_kernels_are_those_of_the_program_over_int(program: str, type: str) -> None:
     found = kernels(program.replace("TYPE", type))
     assert found
     assert found == kernels(program.replace("TYPE", "int"))
 
 
-@pytest.mark.parametrize(("program", "type"), [(PRODUCT, "size_t"), (BY_HAND, "unsigned")])
+@pytest.mark.parametrize(
+    ("program", "type"), [(PRODUCT, "size_t"), pytest.param(BY_HAND, "unsigned", marks=pytest.mark.slow)]
+)
 def test_tiles_compute_what_c_does(program: str, type: str, tmp_path: Path) -> None:
     assert not run_all(program.replace("TYPE", type), ARRAYS, SIZES, tmp_path)
 
@@ -139,7 +155,10 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("name", LINES)
+SLOW = {"an iterator of 8 bits", "a serial loop from 3"}
+
+
+@pytest.mark.parametrize("name", quick_of(LINES, LINES.keys() - SLOW))
 def test_lines_compute_what_c_does(name: str, tmp_path: Path) -> None:
     parameters, loop, arrays, runs = LINES[name]
     source = f"{HEADERS}void f({parameters})\n{{\n  meta_schedule block(B) {{\n    {loop}\n  }}\n}}\n"

@@ -23,6 +23,7 @@ from comprehensive.metafork.reserved import generated_names, is_machine_symbol, 
 from comprehensive.metafork.tokens import Origin, tokens
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.compiled_specs import OPTIONS
+from tests.examples import quick_of
 
 STENCIL = """void {function}(int {n}, int {m}, float {w}, long {l}, const float {a}[{n}][{m}],
   float {b}[{n}][{m}], int {p}, int {q})
@@ -62,7 +63,7 @@ SWEEPS = """void {function}(int {s}, int {n}, float {a}[{n}], float {b}[{n}], in
   }}
 }}
 """
-PARTS = 8
+PARTS = 24
 """Into so many parts are the names divided; `make test` tries the first."""
 SHAPES = {"stencil": STENCIL, "product": PRODUCT, "sweeps": SWEEPS}
 
@@ -159,6 +160,11 @@ def test_any_name_of_generated_code_is_free_for_the_program(folder: Path, part: 
         emitted(folder, program(shape, some))
 
 
+def test_names_of_functions_that_launchers_call_are_free_for_the_program(folder: Path) -> None:
+    names = {"a": "memcpy", "b": "memset", "n": "memcmp", "p": "snprintf", "s": "machine", "t": "strcmp"}
+    emitted(folder, SWEEPS.format(function="named", **names, i="i"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_any_name_of_the_shared_code_is_free_for_the_program(folder: Path, shape: str) -> None:
@@ -184,7 +190,7 @@ def test_what_is_generated_for_a_function_is_listed(folder: Path) -> None:
 # --- macros of the program -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", quick_of(SHAPES, {"stencil", "sweeps"}))
 def test_no_macro_of_the_program_reaches_generated_code(folder: Path, shape: str) -> None:
     names = plain_names(shape)
     own = emitted(folder, program(shape, names))

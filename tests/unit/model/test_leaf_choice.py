@@ -27,7 +27,7 @@ from comprehensive.machine.device import load_device
 from comprehensive.model.choice import leaf_candidate
 from comprehensive.model.defaults import defaults, left_out
 from comprehensive.model.leaf_cost import leaf_cost
-from tests.examples import examples
+from tests.examples import examples, quick_of
 from tests.unit.codegen.compiled import WARNINGS, compile_text
 from tests.unit.model.test_choice import machine_numbers, machines
 
@@ -117,7 +117,9 @@ def cycles_of(cost: Cost | None) -> int:
     return SATURATED if cost is None else cost.cycles
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", quick_of(PROGRAMS, {"double", "matmul"}, lambda path: path.stem), ids=lambda path: path.stem
+)
 @given(data=st.data())
 @settings(max_examples=examples(8), deadline=None)
 def test_header_and_python_find_the_same_costs_of_leaves(path: Path, data: st.DataObject) -> None:
@@ -128,7 +130,9 @@ def test_header_and_python_find_the_same_costs_of_leaves(path: Path, data: st.Da
     assert header.left_out(machine, values) == left_out(header.region.nest, values)
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", quick_of(PROGRAMS, {"double", "matmul"}, lambda path: path.stem), ids=lambda path: path.stem
+)
 @given(data=st.data())
 @settings(max_examples=examples(2), deadline=None)
 def test_header_and_python_choose_the_same_parameters_and_they_can_be_launched(

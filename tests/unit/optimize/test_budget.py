@@ -29,8 +29,8 @@ def grown(solver: PortfolioSolver) -> Tree[Bits]:
     "solver",
     [
         PortfolioSolver(limits=smt.Limits(resources=1, seconds=60)),
-        PortfolioSolver(limits=smt.Limits(resources=1000, seconds=60)),
-        PortfolioSolver(use_smt=False),
+        pytest.param(PortfolioSolver(limits=smt.Limits(resources=1000, seconds=60)), marks=pytest.mark.slow),
+        pytest.param(PortfolioSolver(use_smt=False), marks=pytest.mark.slow),
     ],
     ids=["nothing", "little", "no z3"],
 )

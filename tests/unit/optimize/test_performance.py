@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -14,14 +15,14 @@ from comprehensive.algebra import with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.codegen.levels import with_levels
 from comprehensive.descriptions import describe
-from comprehensive.driver import Options, compile_file, counters, grow
+from comprehensive.driver import Compilation, Options, compile_file, counters
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import devices, load_device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.optimize.definition2 import constraint_soundness, pruning
 from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Pruned, Tree, leaf_for, walk
-from tests.laws.nests import CORNERS, nests_of
+from tests.laws.nests import CORNERS
 from tests.unit.codegen.compiled import Selection
 from tests.unit.counters.programs import SMOOTH, TRANSPOSED
 
@@ -30,8 +31,16 @@ SIZES = (1, 8, 16, 31, 32, 33, 100, 256, 512, 1024)
 
 
 @cache
+def compilation_of(text: str, *names: str) -> Compilation:
+    with TemporaryDirectory() as folder:
+        source = Path(folder) / "program.mf"
+        source.write_text(text, encoding="utf-8")
+        return compile_file(source, Options("estimate", counters=names))
+
+
 def tree_of(text: str, *names: str) -> Tree[Variant]:
-    return grow(nests_of(text)[0], Options("estimate", counters=names))
+    (tree,) = compilation_of(text, *names).trees
+    return tree
 
 
 def points(tree: Tree[Variant], count: int) -> list[Point]:
@@ -67,7 +76,7 @@ def reaches(counter: Counter[Variant], found: Evaluation, point: Mapping[str, Sc
         (SMOOTH, ("occupancy",)),
         (TRANSPOSED, ("coalescing", "bank_efficiency")),
         (CORNERS["partly"], ("intensity",)),
-        (SMOOTH, ("latency_hiding",)),
+        pytest.param(SMOOTH, ("latency_hiding",), marks=pytest.mark.slow),
     ],
 )
 def test_a_leaf_is_chosen_just_where_its_counters_reach_their_limits(
@@ -146,9 +155,7 @@ def test_what_a_cache_clause_leaves_out_is_cached_where_intensity_is_demanded() 
 
 
 def test_selection_in_c_rounds_as_the_tree_does(tmp_path: Path) -> None:
-    source = tmp_path / "smooth.mf"
-    source.write_text(SMOOTH, encoding="utf-8")
-    compilation = compile_file(source, Options("estimate", counters=("occupancy",)))
+    compilation = compilation_of(SMOOTH, "occupancy")
     (tree,) = compilation.trees
     plan = with_levels(compilation.plan, {"P_occupancy": Fraction(3, 4)})
     selection = Selection(plan, tmp_path, ("n",), ("B",))

@@ -13,6 +13,7 @@ from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.special_registers import SpecialRegister, special_registers
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
 from comprehensive.toolchain.process import run
+from tests.examples import quick_of
 from tests.unit.ptx.statements import FOLDER, Line, instructions_of, listed, misfits, widths_of
 
 FRAME = """.version {version}
@@ -161,7 +162,7 @@ def test_ptxas_knows_each_special_register_from_its_version_and_target_on(ptxas,
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+@pytest.mark.parametrize("arch", quick_of(["sm_90", "sm_100"], {"sm_90"}))
 def test_what_nvcc_prints_is_known(nvcc, arch):
     module = compile_ptx(nvcc, FOLDER / "kernels.cu", arch, ("-std=c++17",)).output.decode()
     lines = list(instructions_of(module))

@@ -9,6 +9,7 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import compilation_of, register_tiles_of, run_all, warnings_of
 
 PLANE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
@@ -180,12 +181,10 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 
 
 # Further layouts of a product, which take the longest.
-LAYOUTS = {"first operand by columns", "a diagonal", "the same for all columns", "zero first"}
+QUICK = ("in place", "turned with arithmetic", "two sums")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LAYOUTS else name for name in CASES]
-)
+@pytest.mark.parametrize("name", quick_of(CASES, QUICK))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "n": 132, "k": 40}]
@@ -225,12 +224,7 @@ def test_what_has_no_tile_is_generated_without() -> None:
 
 
 # The others with `make test-all`: nvcc takes ten seconds and more for each.
-COMPILED = {"offsets and double", "bytes", "two sums", "turned with arithmetic", "several statements"}
-
-
 @pytest.mark.toolchain
-@pytest.mark.parametrize(
-    "name", [name if name in COMPILED else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
-)
+@pytest.mark.parametrize("name", quick_of(CASES, {"two sums", "turned with arithmetic"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

@@ -14,6 +14,7 @@ from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import compilation_of, sources_of, time_tiles_of, warnings_of
 
 GRIDS = "float a[n][n], float b[n][n]"
@@ -143,7 +144,10 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int, ...], str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = ("one region by parity", "bytes", "no neighbours")
+
+
+@pytest.mark.parametrize("name", quick_of(CASES, QUICK))
 def test_several_sweeps_at_once_are_those_of_the_source(name: str, tmp_path: Path) -> None:
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
@@ -301,6 +305,6 @@ def test_what_has_no_time_tile_is_generated_without() -> None:
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", ["two kinds of sweeps", "one region by parity", "bytes"])
+@pytest.mark.parametrize("name", quick_of(CASES, {"bytes"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

@@ -16,6 +16,7 @@ from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.verification import to_text, verify
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import compilation_of, run_all, sources_of, texts_of, warnings_of
 
 LINE = """void f(int m, int n, {parameters}, int B0)
@@ -85,7 +86,10 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = ("a product of integers", "a column, and what is known before")
+
+
+@pytest.mark.parametrize("name", quick_of(CASES, QUICK))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     assert compilation_of(source, reassociate=True).reassociated
@@ -94,7 +98,10 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
 
 @pytest.mark.parametrize(
     "step",
-    ["s += 0.1f * a[i][l]", "s += a[i][l] / (x[l] * x[l] + 1)", "s *= 1 + 0.01f * a[i][l]"],
+    quick_of(
+        ["s += 0.1f * a[i][l]", "s += a[i][l] / (x[l] * x[l] + 1)", "s *= 1 + 0.01f * a[i][l]"],
+        {"s += a[i][l] / (x[l] * x[l] + 1)"},
+    ),
 )
 def test_check_allows_for_rounding(step: str) -> None:
     source = LINE.format(
@@ -179,6 +186,6 @@ def test_what_is_more_than_a_sum_says_why(body: str, reason: str) -> None:
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick_of(CASES, QUICK))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc, reassociate=True) == ()

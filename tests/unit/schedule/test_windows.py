@@ -8,6 +8,7 @@ import pytest
 
 from comprehensive.driver import Compilation
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import compilation_of, run_all, sources_of, warnings_of
 
 PLANE = """void f(int m, int n, int t, {parameters}, int B0, int B1)
@@ -196,11 +197,13 @@ MARCHING = {
 
 def has_windows(compilation: Compilation) -> bool:
     (plan,) = compilation.plan.functions
-    tile = plan.regions[0].tile
-    return tile is not None and bool(tile.kernel.together)
+    return any(tile.kernel.together for tile in plan.regions[0].single)
 
 
-@pytest.mark.parametrize("name", CASES)
+QUICK = ("bytes", "a loop of three by three", "two results, one changed in place", "a cube, summed over rows")
+
+
+@pytest.mark.parametrize("name", quick_of(CASES, QUICK))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     compilation = compilation_of(source)
@@ -210,28 +213,28 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     assert run_all(source, arrays, runs, tmp_path) == set()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "b[i][j] = a[i][j];",  # nothing is shared
-        "b[i][j] = a[i][j] + a[i][j+7];",  # too many single elements
-        # Rows whose numbers are no sums: too many for those that do not march.
-        "float s = 0; for (int y = 0; y < 3; y++) for (int x = 0; x < 5; x++) s += a[i/2 + i + y][j-1+x]; b[i][j] = s;",
-        "b[i][j] = t > 2 ? a[i][j-1] : a[i][j+1];",  # perhaps not read
-        "b[i][j+2] = a[i][j-1] + a[i][j] + a[i][j+1];",  # what is read together is stored apart
-        "b[i][j] = a[i][j-1] + a[i][j+1]; c[i][j] = b[i][j];",  # read after it has been stored
-        "b[i][2*j] = a[i][j-1] + a[i][j+1];",  # no vector is stored
-        "b[i][j] = a[i][2*j-1] + a[i][2*j+1];",  # nor read
-    ],
+NO_WINDOWS = (
+    "b[i][j] = a[i][j];",  # nothing is shared
+    "b[i][j] = a[i][j] + a[i][j+7];",  # too many single elements
+    # Rows whose numbers are no sums: too many for those that do not march.
+    "float s = 0; for (int y = 0; y < 3; y++) for (int x = 0; x < 5; x++) s += a[i/2 + i + y][j-1+x]; b[i][j] = s;",
+    "b[i][j] = t > 2 ? a[i][j-1] : a[i][j+1];",  # perhaps not read
+    "b[i][j+2] = a[i][j-1] + a[i][j] + a[i][j+1];",  # what is read together is stored apart
+    "b[i][j] = a[i][j-1] + a[i][j+1]; c[i][j] = b[i][j];",  # read after it has been stored
+    "b[i][2*j] = a[i][j-1] + a[i][j+1];",  # no vector is stored
+    "b[i][j] = a[i][2*j-1] + a[i][2*j+1];",  # nor read
 )
+
+
+@pytest.mark.parametrize("body", quick_of(NO_WINDOWS, NO_WINDOWS[:3]))
 def test_what_has_no_windows(body: str) -> None:
     source = PLANE.format(parameters="float a[3*m][2*n+9], float b[m][2*n], float c[m][n]", body=body)
     compilation = compilation_of(source)
-    assert compilation.plan.functions[0].regions[0].tile is not None
+    assert compilation.plan.functions[0].regions[0].single
     assert not has_windows(compilation)
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick_of(CASES, {"bytes", "a loop of three by three"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,13 @@ from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.versions import ORIGINAL, PLAIN, Adaptation, Version
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError
-from comprehensive.driver import Compilation
+from comprehensive.driver import Compilation, compile_file
 from comprehensive.generate import source_texts
 from comprehensive.runtime.cpu import CpuLibrary, build
-from comprehensive.toolchain.host import find_cxx_compiler
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.tuning.baked import baked
 from comprehensive.tuning.winners import Winner
-from tests.compiled_specs import compiled
+from tests.compiled_specs import OPTIONS, compiled
 
 needs_compiler = pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
 DEVICE = "cpu"
@@ -88,6 +90,22 @@ def test_launcher_takes_what_was_measured_at_these_sizes_on_this_device(
 def test_winners_of_another_device_change_nothing(compilation: Compilation, tmp_path: Path) -> None:
     built = library(compilation, (winner(device="another"),), tmp_path)
     assert leaf_at(built, 600, 600, 64) > 0
+
+
+def test_sizes_may_be_called_as_functions_of_the_library_are(tmp_path: Path) -> None:
+    compiler = find_c_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = tmp_path / "gemm.mf"
+    text = (spec_directory() / "gemm.mf").read_text(encoding="utf-8")
+    source.write_text(re.sub(r"\bm\b", "strcmp", text), encoding="utf-8")
+    sizes = (("strcmp", 600), ("n", 600), ("k", 64))
+    plan = baked(compile_file(source, OPTIONS).plan, (winner(sizes=sizes),)).plan
+    header = tmp_path / "gemm.h"
+    header.write_text(source_texts(plan)["gemm.h"], encoding="utf-8")
+    command = (*compiler.command, "-x", "c", "-fsyntax-only", header)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 CAP, SHUFFLES = "register-cap{registers=64}", "synthesize-shuffles"

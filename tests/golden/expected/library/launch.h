@@ -63,6 +63,11 @@ static inline cudaError_t cf_function_of(const cf_kernel *kernel, const void **f
 // The bytes of shared memory that a kernel takes beside what its source asks for.
 static inline cf_count cf_added_bytes(const cf_kernel *, long long) { return 0; }
 
+// Functions of the library for where names of the program stand, which may be those of these functions.
+CF_UNUSED static inline bool cf_is_same(const void *a, const void *b, size_t bytes) { return memcmp(a, b, bytes) == 0; }
+CF_UNUSED static inline void cf_copy(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+CF_UNUSED static inline void cf_clear(void *bytes, size_t count) { memset(bytes, 0, count); }
+
 static inline bool cf_is_empty(long long extent)
 {
   return extent != CF_UNDEFINED && extent <= 0;
@@ -353,6 +358,8 @@ static int cf_launch(cf_call *call, int leaf, cf_kernel *kernel, const cf_shape 
 }
 
 #ifdef CF_OBSERVE
+CF_UNUSED static int (*const cf_print)(char *, size_t, const char *, ...) = snprintf; // whatever the program calls so
+
 // What a call of a launcher took, as a line of the file that the environment variable CF_OBSERVE names; the call then waits
 // for the device. `comprehensive tune --import` reads such files.
 typedef struct cf_observation {
