@@ -282,7 +282,9 @@ static inline cf_count blur5x5_leaves_out(const cf_machine *machine, int h, int 
   cf_count cf_all = 0;
   { /* blur5x5 */
     const int B0 = params->B0;
+    (void)B0;
     const int B1 = params->B1;
+    (void)B1;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(h, 4), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(w, 4), B1), 1), B1);
     (void)B0;

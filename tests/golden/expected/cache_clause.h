@@ -237,6 +237,7 @@ static inline cf_count cached_leaves_out(const cf_machine *machine, int n, const
   cf_count cf_all = 0;
   { /* cached */
     const int B = params->B;
+    (void)B;
     const long long dim = cf_div(n, B);
     (void)B;
     (void)dim;

@@ -200,6 +200,7 @@ static inline cf_count covered_leaves_out(const cf_machine *machine, int n, cons
   cf_count cf_all = 0;
   { /* covered */
     const int B = params->B;
+    (void)B;
     const long long dim = cf_div(cf_sub(cf_add(n, B), 1), B);
     (void)B;
     (void)dim;

@@ -576,11 +576,11 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { q, p, m, n, B0, B1, B2, cf_together, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = convolution_left_out(cf_state->machine, q, p, m, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -644,7 +644,7 @@ static int convolution_call(bool cf_launches, const cf_machine *machine, int q, 
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.q != q || cf_last.p != p || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.q != q || cf_last.p != p || cf_last.m != m || cf_last.n != n) {
       convolution_defaults(cf_state.machine, q, p, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -684,8 +684,8 @@ static int convolution_call(bool cf_launches, const cf_machine *machine, int q, 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[320] = "", cf_parameters[320] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "q=%lld p=%lld m=%lld n=%lld", (long long)q, (long long)p, (long long)m, (long long)n);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "q=%lld p=%lld m=%lld n=%lld", (long long)q, (long long)p, (long long)m, (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "convolution", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -704,7 +704,7 @@ int convolution_choose(const cf_machine *machine, int q, int p, int m, int n, co
     convolution_params *chosen, cf_choice *why)
 {
   convolution_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = convolution_call(false, machine, q, p, m, n, in, w, out, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

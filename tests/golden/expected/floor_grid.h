@@ -207,6 +207,7 @@ static inline cf_count whole_leaves_out(const cf_machine *machine, int n, const 
   cf_count cf_all = 0;
   { /* whole */
     const int B = params->B;
+    (void)B;
     const long long dim = cf_div(n, B);
     (void)B;
     (void)dim;

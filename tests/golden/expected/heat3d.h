@@ -610,8 +610,11 @@ static inline cf_count heat3d_leaves_out(const cf_machine *machine, int n, const
   cf_count cf_all = 0;
   { /* heat3d_1 */
     const int B0 = params->B0;
+    (void)B0;
     const int B1 = params->B1;
+    (void)B1;
     const int B2 = params->B2;
+    (void)B2;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);
@@ -625,8 +628,11 @@ static inline cf_count heat3d_leaves_out(const cf_machine *machine, int n, const
   }
   { /* heat3d_2 */
     const int B0 = params->B0;
+    (void)B0;
     const int B1 = params->B1;
+    (void)B1;
     const int B2 = params->B2;
+    (void)B2;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);

@@ -581,7 +581,9 @@ static inline cf_count jacobi2d_leaves_out(const cf_machine *machine, int n, con
   cf_count cf_all = 0;
   { /* jacobi2d_1 */
     const int B0 = params->B0;
+    (void)B0;
     const int B1 = params->B1;
+    (void)B1;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     (void)B0;
@@ -592,7 +594,9 @@ static inline cf_count jacobi2d_leaves_out(const cf_machine *machine, int n, con
   }
   { /* jacobi2d_2 */
     const int B0 = params->B0;
+    (void)B0;
     const int B1 = params->B1;
+    (void)B1;
     const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     (void)B0;

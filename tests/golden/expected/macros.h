@@ -239,6 +239,7 @@ static inline cf_count macros_leaves_out(const cf_machine *machine, int n, const
   cf_count cf_all = 0;
   { /* macros */
     const int B = params->B;
+    (void)B;
     const long long dim = cf_div(cf_sub(cf_add(n, B), 1), B);
     (void)B;
     (void)dim;

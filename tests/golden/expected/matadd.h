@@ -249,7 +249,9 @@ static inline cf_count matadd_leaves_out(const cf_machine *machine, int N, const
   cf_count cf_all = 0;
   { /* matadd */
     const int B0 = params->B0;
+    (void)B0;
     const int B1 = params->B1;
+    (void)B1;
     const long long dim0 = cf_div(N, B0);
     const long long dim1 = cf_div(N, cf_mul(2, B1));
     (void)B0;

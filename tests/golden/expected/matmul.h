@@ -437,8 +437,11 @@ static inline cf_count matmul_leaves_out(const cf_machine *machine, int n, const
   cf_count cf_all = 0;
   { /* matmul */
     const int B0 = params->B0;
+    (void)B0;
     const int ub1 = params->ub1;
+    (void)ub1;
     const int s = params->s;
+    (void)s;
     const long long dim0 = cf_div(n, B0);
     const long long dim1 = cf_div(n, cf_mul(ub1, s));
     (void)B0;

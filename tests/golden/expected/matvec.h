@@ -254,6 +254,7 @@ static inline cf_count matvec_leaves_out(const cf_machine *machine, int m, int n
   cf_count cf_all = 0;
   { /* matvec */
     const int B = params->B;
+    (void)B;
     const long long dim = cf_div(cf_sub(cf_add(m, B), 1), B);
     (void)B;
     (void)dim;

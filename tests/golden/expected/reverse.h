@@ -242,7 +242,9 @@ static inline cf_count reverse_leaves_out(const cf_machine *machine, int n, cons
   cf_count cf_all = 0;
   { /* reverse */
     const int B = params->B;
+    (void)B;
     const int s = params->s;
+    (void)s;
     const long long dim = cf_div(cf_sub(cf_add(n, cf_mul(s, B)), 1), cf_mul(s, B));
     (void)B;
     (void)s;

@@ -245,7 +245,9 @@ static inline cf_count strided_leaves_out(const cf_machine *machine, int n, cons
   cf_count cf_all = 0;
   { /* strided */
     const int B = params->B;
+    (void)B;
     const int s = params->s;
+    (void)s;
     const long long dim = cf_div(n, cf_mul(s, B));
     (void)B;
     (void)s;

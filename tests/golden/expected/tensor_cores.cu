@@ -554,11 +554,11 @@ static int f_run(cf_call *cf_state, const double *a, const double *b, double *c,
     cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { m, n, k, B0, B1, cf_together, 1, cf_state->tile };
-  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
+  if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
+      !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
     cf_last.machine = *cf_state->machine;
-    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_copy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
     cf_last.left_out = f_left_out(cf_state->machine, m, n, k, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
@@ -629,7 +629,7 @@ static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int
       int n;
       int k;
     } cf_last;
-    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
       f_defaults(cf_state.machine, m, n, k, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -662,8 +662,8 @@ static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[256] = "", cf_parameters[256] = "";
-    snprintf(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld k=%lld", (long long)m, (long long)n, (long long)k);
-    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld k=%lld", (long long)m, (long long)n, (long long)k);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "f", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
   cf_end_observation(&cf_observed);
@@ -682,7 +682,7 @@ int f_choose(const cf_machine *machine, int m, int n, int k, const double *a, co
     f_params *chosen, cf_choice *why)
 {
   f_params cf_chosen;
-  memset(&cf_chosen, 0, sizeof cf_chosen);
+  cf_clear(&cf_chosen, sizeof cf_chosen);
   const int cf_status = f_call(false, machine, m, n, k, a, b, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;

@@ -323,8 +323,11 @@ static inline cf_count transpose_leaves_out(const cf_machine *machine, int N, co
   cf_count cf_all = 0;
   { /* transpose */
     const int B0 = params->B0;
+    (void)B0;
     const int B1 = params->B1;
+    (void)B1;
     const int s = params->s;
+    (void)s;
     const long long dim0 = cf_div(N, B0);
     const long long dim1 = cf_div(N, cf_mul(s, B1));
     (void)B0;
