@@ -15,8 +15,8 @@ from comprehensive.data import spec_directory
 _PTX = Path(__file__).resolve().parent / "ptx"
 
 EXAMPLES = {path.stem for path in spec_directory().glob("*.mf")}
-OF_ONE_SOURCE = {"test_reassociated", "test_swept", "test_tiled", "test_windows"}
-"""Modules of `tests/unit/codegen` in which all tests with the same parameters compile the same source."""
+OF_ONE_SOURCE = {"test_lower_tile", "test_overlap", "test_split_reduction", "test_windows"}
+"""Modules of `tests/unit/schedule` in which all tests with the same parameters compile the same source."""
 
 CORPUS = {path.stem for kind in ("cuda/*.cu", "shuffles/*.cu", "assembly/*.ptx") for path in _PTX.glob(kind)}
 """Sources that several modules of `tests/ptx` compile, each for all architectures."""

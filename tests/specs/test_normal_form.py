@@ -13,7 +13,7 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, compile_file
 from comprehensive.generate import outputs
-from comprehensive.loops.ir import Role
+from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.tree import Tree
@@ -218,12 +218,16 @@ def built(compilation: Compilation, tmp_path_factory: pytest.TempPathFactory) ->
     return build(compilation, outputs(compilation), work, c=c, cxx=cxx, sanitize=True)
 
 
+def over_tiles(compilation: Compilation, number: int) -> Variant:
+    """The nest over tiles of a region, by the first recipe that fits."""
+    trees = (each.tree for each in compilation.trees[number].alternatives)
+    return next(tree for tree in trees if isinstance(tree, Tree)).leaves[0].fragment
+
+
 @pytest.mark.parametrize("function", VIEWS)
 def test_rows_are_found_from_the_coefficients(function: str, compilation: Compilation) -> None:
     number = [plan.function.name for plan in compilation.plan.functions].index(function)
-    tile = compilation.trees[number].alternatives[0].tree
-    assert isinstance(tile, Tree)
-    variant = tile.leaves[0].fragment
+    variant = over_tiles(compilation, number)
     assert variant.tile is not None
     views = [
         a.name + "".join("[]" if d is None else f"[{print_expr(d)}]" for d in a.dims or ())
@@ -236,9 +240,7 @@ def test_rows_are_found_from_the_coefficients(function: str, compilation: Compil
 def test_the_nest_over_views_does_what_the_source_does(function: str, compilation: Compilation) -> None:
     random = Random(3)
     number = [plan.function.name for plan in compilation.plan.functions].index(function)
-    nest, tile = compilation.nests[number], compilation.trees[number].alternatives[0].tree
-    assert isinstance(tile, Tree)
-    variant = tile.leaves[0].fragment
+    nest, variant = compilation.nests[number], over_tiles(compilation, number)
     constants = [s.name for s in variant.nest.with_role(Role.TILE)]
     for step in range(6):
         values = {name: random.choice((1, 2, 3, 5, 8)) for name in SIZES[function][0]}
