@@ -5,8 +5,7 @@
     mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {d0..d3}, {a0..a3}, {b0, b1}, {c0..c3};
 
 A sum is a chain of fused multiply-adds in the order of the steps.  That is what an H100 and an H200 compute, but for
-last
-places of subnormal numbers; the PTX ISA does not promise it.
+last places of subnormal numbers; the PTX ISA does not promise it.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance, table
 from comprehensive.schedule.multiply_add import multiply_add_of
 from comprehensive.schedule.operands import loop_of, operands_of, reduction_obstacle
+from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
 from comprehensive.schedule.tensor_core_layout import TensorCoreLayout
@@ -43,7 +44,7 @@ class TensorCoreProduct:
         loop = loop_of(tile)
         if loop is None or len(tile.coordinates) < 2:
             return None
-        tile = with_inner(tile, 2)
+        tile = predicated(nest, with_inner(tile, 2))
         body = tile.alternatives[0].body
         if reduction_obstacle(nest, tile, body, loop) is not None:
             return None  # the recipe for a product says why

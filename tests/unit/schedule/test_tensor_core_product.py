@@ -46,6 +46,13 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("k", "m"), "f8"), "b": (("n", "k"), "f8"), "c": (("m", "n"), "f8")},
     ),
+    "a lower triangle": (
+        PRODUCT.format(
+            parameters="const double a[m][k], const double b[k][n], double c[m][n]",
+            body="if (j <= i) { double s = c[i][j]; for (int l = 0; l < k; l++) s += a[i][l] * b[l][j]; c[i][j] = s; }",
+        ),
+        ROWS,
+    ),
     "a sum that begins as -0, with more before and after it": (
         PRODUCT.format(
             parameters="const double a[m][k + 1], const double b[k][n + 3], const double *bias, "
@@ -63,7 +70,9 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if "triangle" in name else name for name in CASES]
+)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     assert run_all(source, arrays, RUNS, tmp_path) == set()
