@@ -156,12 +156,16 @@ class ResidentRows:
         if writes and sum(other[0] == storage for other in self.steps) > 1:
             return False  # another part of the row is used in another way
         read = {s.phase for s in steps if not s.access.writes}
+        if self._points() & self.references.names(begin):
+            return False  # rows of neighbouring points overlap
         if any(isinstance(self.distribution.phases[phase], Ordered) for phase in read | writes):
             return True
         if writes:
             return bool(read) and len(read | writes) > 1
-        points = {c.name for c in self.tile.coordinates}
-        return len(read) > 1 and any(points & self.references.names(value) for value in prefix)
+        return len(read) > 1 and any(self._points() & self.references.names(value) for value in prefix)
+
+    def _points(self) -> set[str]:
+        return {c.name for c in self.tile.coordinates}
 
     def _row(self, steps: Sequence[Step]) -> Row:
         sure = [s for s in steps if s.access.always]

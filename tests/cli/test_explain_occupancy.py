@@ -12,23 +12,52 @@ from comprehensive.cli import cli
 from comprehensive.driver import Options, compile_file
 from comprehensive.tuning.winners import Winner, write_winners
 
-# A thread walks through a row: there are persistent blocks to try, and no tile.
-SOFTMAX = Path(__file__).parents[2] / "benchmarks/gpu/everyday/kernels/softmax_linear.mf"
-KERNEL = "softmax_linear_leaf0"
+# A thread walks through a row, and threads go backwards: there are persistent blocks to try, and no tile.
+SOFTMAX = """void softmax(int m, int n, const float *a, float *y, int B)
+{
+  int dim = (m + B - 1) / B;
+  meta_schedule {
+    meta_for (int v = 0; v < dim; v++)
+      meta_for (int u = 0; u < B; u++) {
+        int i = v * B + (B - 1 - u);
+        if (i < m) {
+          float most = a[i * n];
+          for (int j = 1; j < n; j++)
+            most = fmaxf(most, a[i * n + j]);
+          float sum = 0.0f;
+          for (int j = 0; j < n; j++) {
+            y[i * n + j] = expf(a[i * n + j] - most);
+            sum += y[i * n + j];
+          }
+          for (int j = 0; j < n; j++)
+            y[i * n + j] /= sum;
+        }
+      }
+  }
+}
+"""
+KERNEL = "softmax_leaf0"
 LEVELS = ("", "grid-stride{warps=8}", "grid-stride{warps=16}", "grid-stride{warps=32}")
 
 
-def explained(*options: str) -> Result:
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "softmax.mf"
+    path.write_text(SOFTMAX, encoding="utf-8")
+    return path
+
+
+def explained(source: Path, *options: str) -> Result:
     sizes = ("-D", "m=16384", "-D", "n=1024")
     return CliRunner().invoke(
-        cli, ["explain", str(SOFTMAX), "--registers", "estimate", "--device", "h200", *sizes, *options]
+        cli, ["explain", str(source), "--registers", "estimate", "--device", "h200", *sizes, *options]
     )
 
 
 @pytest.mark.toolchain
 @pytest.mark.usefixtures("nvcc")
-def test_levels_are_predicted_and_marked_as_such() -> None:
-    done = explained("--occupancy", "--json")
+def test_levels_are_predicted_and_marked_as_such(source: Path) -> None:
+    done = explained(source, "--occupancy", "--json")
     assert done.exit_code == 0, done.output
     (told,) = json.loads(done.stdout)["occupancy"]
     assert (told["of"], told["kernel"], told["is_measured"]) == ("leaf 0", KERNEL, False)
@@ -39,7 +68,7 @@ def test_levels_are_predicted_and_marked_as_such() -> None:
 
 @pytest.mark.toolchain
 @pytest.mark.usefixtures("nvcc")
-def test_measured_levels_decide_and_tuned_rows_stand_beside_them(tmp_path: Path) -> None:
+def test_measured_levels_decide_and_tuned_rows_stand_beside_them(source: Path, tmp_path: Path) -> None:
     times = dict(zip(LEVELS, (100.0, 75.0, 76.0, 100.5), strict=True))
     resident = dict(zip(LEVELS, (8, 1, 2, 4), strict=True))
     levels = [
@@ -54,9 +83,9 @@ def test_measured_levels_decide_and_tuned_rows_stand_beside_them(tmp_path: Path)
     ]
     measured = tmp_path / "levels.json"
     measured.write_text(json.dumps([{"kernel": KERNEL, "levels": levels}]))
-    digest = compile_file(SOFTMAX, Options(registers="estimate")).plan.source_digest
+    digest = compile_file(source, Options(registers="estimate")).plan.source_digest
     row = Winner(
-        "softmax_linear",
+        "softmax",
         "NVIDIA H200",
         "9.0",
         "580.1",
@@ -69,11 +98,11 @@ def test_measured_levels_decide_and_tuned_rows_stand_beside_them(tmp_path: Path)
         "",
         7,
     )
-    tuned = write_winners([row], tmp_path, "softmax_linear", "softmax_linear.mf", digest, "tool")
+    tuned = write_winners([row], tmp_path, "softmax", "softmax.mf", digest, "tool")
     files = ("--measured", str(measured), "--tuned", str(tuned))
-    done = explained("--occupancy", *files)
+    done = explained(source, "--occupancy", *files)
     assert done.exit_code == 0, done.output
-    assert "occupancy of leaf 0 (softmax_linear_leaf0), measured: 4 of 4:" in done.stdout
+    assert "occupancy of leaf 0 (softmax_leaf0), measured: 4 of 4:" in done.stdout
     assert "* grid-stride{warps=8}, blocks of 256: 8 warps" in done.stdout
     assert (
         "kept: grid-stride{warps=8}, blocks of 256; of 2 versions within 2 % of the fastest it takes the least of a "
@@ -87,20 +116,20 @@ def test_measured_levels_decide_and_tuned_rows_stand_beside_them(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.toolchain
 @pytest.mark.usefixtures("nvcc")
-def test_chosen_passes_are_told_with_their_reason() -> None:
-    done = explained("--occupancy", "--embed", "sm_90")
+def test_chosen_passes_are_told_with_their_reason(source: Path) -> None:
+    done = explained(source, "--occupancy", "--embed", "sm_90")
     assert done.exit_code == 0, done.output
     assert "--passes auto: " in done.stdout
 
 
-def test_files_need_the_option_and_to_be_what_they_should(tmp_path: Path) -> None:
+def test_files_need_the_option_and_to_be_what_they_should(source: Path, tmp_path: Path) -> None:
     file = tmp_path / "levels.json"
     file.write_text('{"kernels": 3}')
-    assert explained("--measured", str(file)).exit_code == 2
-    assert explained("--occupancy", "--leaf", "0").exit_code == 2
-    done = explained("--occupancy", "--measured", str(file))
+    assert explained(source, "--measured", str(file)).exit_code == 2
+    assert explained(source, "--occupancy", "--leaf", "0").exit_code == 2
+    done = explained(source, "--occupancy", "--measured", str(file))
     assert done.exit_code == 2
     assert "[CF0731]" in done.output
-    without = CliRunner().invoke(cli, ["explain", str(SOFTMAX), "--registers", "estimate", "--occupancy"])
+    without = CliRunner().invoke(cli, ["explain", str(source), "--registers", "estimate", "--occupancy"])
     assert without.exit_code == 0
     assert "give all sizes a value" in without.stdout
