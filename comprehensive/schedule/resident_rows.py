@@ -135,6 +135,12 @@ class ResidentRows:
         return found
 
     @property
+    def are_shared(self) -> bool:
+        """Whether all points of a block use the same resident rows."""
+        data = [key for key, row in self.rows.items() if row.name not in self.distribution.temporaries]
+        return not any(self._points() & self.references.names(v) for _, prefix, _ in data for v in prefix)
+
+    @property
     def slots(self) -> tuple[int, ...]:
         """The bytes of an element, for each place in shared memory."""
         sizes = {row.slot: row.type.size_bytes for row in self.rows.values()}

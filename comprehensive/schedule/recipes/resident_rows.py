@@ -48,7 +48,7 @@ class ResidentLoops:
         if isinstance(distribution, str):
             return NotApplicable(distribution)
         resident = ResidentRows(nest, tile, distribution)
-        if not resident.rows:
+        if not resident.rows or (len(row_loops(body)) == 1 and resident.are_shared):
             return NotApplicable("no row is used more than once")
         fits = (Binary("<=", row.count, Name(tile.stages)) for row in resident.rows.values())
         conditions = tuple(dict.fromkeys((*tile.conditions, *fits)))
