@@ -53,6 +53,8 @@ class Row:
     """Whether it is copied from memory before the first phase."""
     slot: int
     """The number of its place in shared memory, which several rows may have, one after the other."""
+    of_block: bool
+    """Whether it is one row for all points of a block, which their threads stage together."""
 
 
 @dataclass
@@ -76,7 +78,7 @@ class ResidentRows:
                         self.steps.setdefault(place.row, []).append(Step(access, place, number, time))
         for key, steps in self.steps.items():
             if self._is_wanted(key, steps):
-                self.rows[key] = self._row(steps)
+                self.rows[key] = self._row(key, steps)
         self._share_places()
 
     # --- where references go
@@ -135,21 +137,15 @@ class ResidentRows:
         return found
 
     @property
-    def are_shared(self) -> bool:
-        """Whether all points of a block use the same resident rows."""
-        data = [key for key, row in self.rows.items() if row.name not in self.distribution.temporaries]
-        return not any(self._points() & self.references.names(v) for _, prefix, _ in data for v in prefix)
-
-    @property
-    def slots(self) -> tuple[int, ...]:
-        """The bytes of an element, for each place in shared memory."""
-        sizes = {row.slot: row.type.size_bytes for row in self.rows.values()}
-        return tuple(sizes[slot] for slot in sorted(sizes))
+    def slots(self) -> tuple[Row, ...]:
+        """A row of each place in shared memory: the others there have elements of the same size."""
+        found = {row.slot: row for row in self.rows.values()}
+        return tuple(found[slot] for slot in sorted(found))
 
     # --- which rows there are
 
     def _is_wanted(self, key: Key, steps: Sequence[Step]) -> bool:
-        storage, prefix, _ = key
+        storage = key[0]
         if storage in self.distribution.temporaries:
             return True
         sure = [s.place.offset for s in steps if s.access.always]
@@ -168,12 +164,16 @@ class ResidentRows:
             return True
         if writes:
             return bool(read) and len(read | writes) > 1
-        return len(read) > 1 and any(self._points() & self.references.names(value) for value in prefix)
+        return len(read) > 1 and self._is_of_points(key)
+
+    def _is_of_points(self, key: Key) -> bool:
+        """Whether points have rows of their own."""
+        return any(self._points() & self.references.names(value) for value in key[1])
 
     def _points(self) -> set[str]:
         return {c.name for c in self.tile.coordinates}
 
-    def _row(self, steps: Sequence[Step]) -> Row:
+    def _row(self, key: Key, steps: Sequence[Step]) -> Row:
         sure = [s for s in steps if s.access.always]
         least = min(sure, key=lambda s: (s.place.offset - sure[0].place.offset).constant_value())
         loop = least.access.loop
@@ -189,9 +189,9 @@ class ResidentRows:
             if is_data
             else self.distribution.temporaries[reference.array]
         )
-        return Row(
-            reference.array, type, first, least.place.offset, loop.bound, is_data and not is_filled, -1
-        )
+        is_staged = is_data and not is_filled
+        of_block = is_staged and not self._is_of_points(key) and not any(s.access.writes for s in steps)
+        return Row(reference.array, type, first, least.place.offset, loop.bound, is_staged, -1, of_block)
 
     def _share_places(self) -> None:
         """Give every row a place: that of a row that is no longer read, if there is one."""
@@ -213,7 +213,7 @@ class ResidentRows:
 
         In the phase in which the one ends and the other begins every step has to go to the same element of both.
         """
-        if self.rows[key].is_staged:
+        if self.rows[key].is_staged or self.rows[before].of_block:
             return False
         ends = max((s.phase, self._time(s)) for s in self.steps[before])
         begins = self._begins(key)

@@ -162,10 +162,14 @@ class RowPhases:
         Wide elements come first, so that every part is aligned.
         """
         tile, rows = self.context.tile, Polynomial.symbol(self._coordinate.threads)
-        place = rows * Polynomial.symbol(tile.stages) + BANKS
+        row = Polynomial.symbol(tile.stages)
         found = [
-            (f"slot {slot}", ScalarType.FLOAT, place * (2 if size == 8 else 1))
-            for slot, size in enumerate(self.resident.slots)
+            (
+                f"slot {slot}",
+                ScalarType.FLOAT,
+                (row if one.of_block else rows * row + BANKS) * words_per_element(one.type),
+            )
+            for slot, one in enumerate(self.resident.slots)
         ]
         more: list[tuple[str, ScalarType, Polynomial]] = []
         for number, phase in enumerate(self._phases):
@@ -228,8 +232,12 @@ class RowPhases:
                 "+", Name(tile.stages), Binary("/", IntLiteral(BANKS), Name(self._coordinate.threads))
             )
             words = words_per_element(row.type)
-            apart = product([thread, pitch] if words == 1 else [IntLiteral(words), thread, pitch])
-            yield SharedTile(self._row_name(row), row.type, plus(self._offset(f"slot {row.slot}"), apart))
+            begin = self._offset(f"slot {row.slot}")
+            if not row.of_block:
+                begin = plus(
+                    begin, product([thread, pitch] if words == 1 else [IntLiteral(words), thread, pitch])
+                )
+            yield SharedTile(self._row_name(row), row.type, begin)
         for key, type, _ in self._shared():
             if not key.startswith("slot"):
                 yield SharedTile(self._called(key), type, self._offset(key))
@@ -248,8 +256,8 @@ class RowPhases:
                     row.type,
                     source,
                     self._limit(row.count),
-                    self.context.name("lane"),
-                    self._lanes,
+                    Name("threadIdx.x") if row.of_block else self.context.name("lane"),
+                    product([Name(self._coordinate.threads), self._lanes]) if row.of_block else self._lanes,
                     Binary("==", Name(TOGETHER), IntLiteral(VECTOR)),
                 )
             )

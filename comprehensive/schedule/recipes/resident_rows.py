@@ -5,6 +5,9 @@
     for (j) most = max(most, a[y][j]);  for (j) { y[y][j] = expf(a[y][j] - most); sum += .. };  for (j) y[y][j] /= sum
         a block: T0 rows, D threads a row; rows of up to S elements stay in shared memory
 
+    for (k) sum += a[y][k] * x[k]
+        the same: D threads bring a row in, one of them adds it up, where pieces of many rows would be too few threads
+
 Composed of: split, bind, distribute (what has no order to all threads of a row, what has one to one of them), stage
 (SHARED, whole rows, asynchronous), expand (values that the ordered part needs), share places (`distribute.py`,
 `resident_rows.py`, `row_phases.py`).  Sums keep their order.  Longer rows are left to others.
@@ -12,6 +15,7 @@ Composed of: split, bind, distribute (what has no order to all threads of a row,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
@@ -41,14 +45,17 @@ class ResidentLoops:
         body, *others = (alternative.body for alternative in tile.alternatives)
         if others:
             return NotApplicable("there is a serial loop under a condition")
-        if len(row_loops(body)) == 1 and reduction_obstacle(nest, tile, body, loop) is None:
-            return None  # one loop that assigns no rows: operands go through shared memory in pieces
+        is_reduction = len(row_loops(body)) == 1 and reduction_obstacle(nest, tile, body, loop) is None
+        if is_reduction and len(tile.coordinates) > 1:
+            return None  # points share operands, which go through shared memory in pieces
         tile = with_inner(tile, 1)
         distribution = distribution_of(nest, tile, body)
         if isinstance(distribution, str):
             return NotApplicable(distribution)
         resident = ResidentRows(nest, tile, distribution)
-        if not resident.rows or (len(row_loops(body)) == 1 and resident.are_shared):
+        if not resident.rows or (
+            len(row_loops(body)) == 1 and all(row.of_block for row in resident.rows.values())
+        ):
             return NotApplicable("no row is used more than once")
         fits = (Binary("<=", row.count, Name(tile.stages)) for row in resident.rows.values())
         conditions = tuple(dict.fromkeys((*tile.conditions, *fits)))
@@ -78,9 +85,15 @@ class ResidentLoops:
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         """Those of the table, whose longest row is in words: of several rows, or wide ones, so much shorter."""
         (c,) = tile.coordinates
-        words = kernel.shared_words.coefficient(c.threads, 1).coefficient(tile.stages, 1).constant_value()
+        words = kernel.shared_words.coefficient(tile.stages, 1)
         place = kernel.constants.index(tile.stages)
+        rows = kernel.constants.index(c.threads)
+
+        def longest(sizes: Sequence[int]) -> int:
+            needed = words.evaluate({c.threads: sizes[rows]})
+            return int(sizes[place] * sizes[rows] / needed) // AHEAD * AHEAD
+
         return tuple(
-            Instance((*i.sizes[:place], int(i.sizes[place] // words // AHEAD * AHEAD), *i.sizes[place + 1 :]))
+            Instance((*i.sizes[:place], longest(i.sizes), *i.sizes[place + 1 :]))
             for i in for_wide_elements(kernel, table("resident_rows"))
         )

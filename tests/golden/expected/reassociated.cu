@@ -12,6 +12,8 @@
 
 <library/vectors.cu>
 
+<library/stage.cu>
+
 // ---- kernels
 
 extern "C" __global__ void reassociated_leaf0(
@@ -180,6 +182,71 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
 #line "reassociated.cu"
 }
 
+template <int T0, int U0, int D, int S, int M, int cf_together>
+__global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_tile1(
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
+    long a_stride0,
+    int y_1_limit,
+    int j_limit)
+{
+  static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*S + S + 32 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  unsigned char *const cf_shared = cf_pieces;
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x % T0;
+  const int lane = threadIdx.x / T0;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  float *const row_a = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
+  float *const row_x = (float *)(cf_shared + 4 * (T0 * S + 32));
+  const int point = o0 + t0;
+  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  // stage whole rows of a, x
+  cf_stage_row<cf_together == 4, D>(row_a, &a[y_1 * a_stride0], j_limit, lane);
+  cf_stage_row<cf_together == 4, T0 * D>(row_x, &x[0], j_limit, threadIdx.x);
+  cf_commit();
+#line 6 "reassociated.mf"
+  float sum = 0;
+#line "reassociated.cu"
+  cf_await<0>();
+  __syncthreads();
+  // distribute: what has an order, by one lane of a row
+  if (lane == 0) {
+    float ahead_a[16];
+    float ahead_x[16];
+    if (16 <= j_limit) {
+      #pragma unroll
+      for (int z = 0; z < 16; z++) {
+        ahead_a[z] = row_a[z];
+        ahead_x[z] = row_x[z];
+      }
+#line 7 "reassociated.mf"
+      for (int first = 0; first < j_limit - 15; first += 16) {
+#line "reassociated.cu"
+        const int next = first < j_limit - 31 ? first + 16 : 0;
+        #pragma unroll
+        for (int z = 0; z < 16; z++) {
+#line 8 "reassociated.mf"
+          sum += ahead_a[z] * ahead_x[z];
+#line "reassociated.cu"
+          ahead_a[z] = row_a[next + z];
+          ahead_x[z] = row_x[next + z];
+        }
+      }
+    }
+#line 7 "reassociated.mf"
+    for (int j = j_limit / 16 * 16; j < j_limit; j++)
+      sum += row_a[j] * row_x[j];
+#line "reassociated.cu"
+  }
+  if (lane == 0 && point < y_1_limit)
+#line 9 "reassociated.mf"
+    y[y_1] = sum;
+#line "reassociated.cu"
+}
+
 <library/language.h>
 #ifndef CF_KERNEL
 #define CF_KERNEL(...) (const void *)(__VA_ARGS__)
@@ -293,12 +360,48 @@ static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
+static int reassociated_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *a, const float *x, float *y, int m, int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reassociated_tile1<2, 1, 128, 2720, 6, 4>), {} },
+    { CF_KERNEL(reassociated_tile1<2, 1, 128, 2720, 6, 1>), {} },
+    { CF_KERNEL(reassociated_tile1<8, 1, 32, 896, 6, 4>), {} },
+    { CF_KERNEL(reassociated_tile1<8, 1, 32, 896, 6, 1>), {} },
+    { CF_KERNEL(reassociated_tile1<8, 1, 8, 128, 16, 4>), {} },
+    { CF_KERNEL(reassociated_tile1<8, 1, 8, 128, 16, 1>), {} },
+    { CF_KERNEL(reassociated_tile1<8, 1, 64, 3072, 2, 4>), {} },
+    { CF_KERNEL(reassociated_tile1<8, 1, 64, 3072, 2, 1>), {} },
+    { CF_KERNEL(reassociated_tile1<4, 1, 128, 4096, 2, 4>), {} },
+    { CF_KERNEL(reassociated_tile1<4, 1, 128, 4096, 2, 1>), {} },
+    { CF_KERNEL(reassociated_tile1<1, 1, 256, 8192, 3, 4>), {} },
+    { CF_KERNEL(reassociated_tile1<1, 1, 256, 8192, 3, 1>), {} },
+    { CF_KERNEL(reassociated_tile1<1, 1, 512, 28160, 1, 4>), {} },
+    { CF_KERNEL(reassociated_tile1<1, 1, 512, 28160, 1, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_mul(T0, D), 1, 1 },
+    cf_add(cf_mul(S, T0), cf_add(S, 32)), // T0*S + S + 32 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+}
+
 static int reassociated_run(cf_call *cf_state, const float *a, const float *x, float *y, int m, int n, int B)
 {
   cf_choice cf_chosen;
   reassociated_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B), 1), B))) return CF_OK; // (m + B - 1) / B
-  const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1;
+  const int cf_together = cf_lesser(cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1, cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -335,8 +438,22 @@ static int reassociated_run(cf_call *cf_state, const float *a, const float *x, f
     return reassociated_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, a, x, y, m, n);
   case 4:
     return reassociated_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, a, x, y, m, n);
+  case 5:
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_together, a, x, y, m, n);
+  case 6:
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_together, a, x, y, m, n);
+  case 7:
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_together, a, x, y, m, n);
+  case 8:
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_together, a, x, y, m, n);
+  case 9:
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_together, a, x, y, m, n);
+  case 10:
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_together, a, x, y, m, n);
+  case 11:
+    return reassociated_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 28160, cf_together, a, x, y, m, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 4)
+    if (cf_state->tile > 0 && cf_state->tile <= 11)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = reassociated_select(cf_state->machine, m, n, &cf_params, &cf_chosen);
@@ -393,8 +510,8 @@ static int reassociated_call(bool cf_launches, const cf_machine *machine, int m,
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 4))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen->tile, 4);
+  if (!(!params || cf_chosen->tile <= 11))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 11", cf_chosen->tile, 11);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -85,6 +85,13 @@ static inline const char *reassociated_explain(int leaf)
   case 4: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 8, M = 4";
   case 5: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 1, M = 2";
   case 6: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 4, M = 1";
+  case 7: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 2720, M = 6";
+  case 8: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 896, M = 6";
+  case 9: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 128, M = 16";
+  case 10: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3072, M = 2";
+  case 11: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 4096, M = 2";
+  case 12: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 8192, M = 3";
+  case 13: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 28160, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -206,6 +213,20 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
     { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
     { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
+    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 1 together */
+    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 20, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 20, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 4 together */
+    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 86, 0, 20, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 }, { 86, 0, 20, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 1 together */
+    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 1 together */
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -245,6 +266,62 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
+  case 5: /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0;
+    break;
+  case 6: /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 7: /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16 */
+    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 8: /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 9: /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 16 : 17;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 4 != 0;
+    break;
+  case 10: /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 18 : 19;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = 0;
+    break;
+  case 11: /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 20 : 21;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -259,8 +336,8 @@ static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int 
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 11; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 11 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, reassociated_tile_cost(cf_number, machine, m, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -429,6 +429,12 @@ static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(softmax_tile1<2, 1, 128, 4096, 6, 1>), {} },
     { CF_KERNEL(softmax_tile1<8, 1, 32, 1024, 6, 4>), {} },
     { CF_KERNEL(softmax_tile1<8, 1, 32, 1024, 6, 1>), {} },
+    { CF_KERNEL(softmax_tile1<8, 1, 8, 160, 16, 4>), {} },
+    { CF_KERNEL(softmax_tile1<8, 1, 8, 160, 16, 1>), {} },
+    { CF_KERNEL(softmax_tile1<8, 1, 64, 3456, 2, 4>), {} },
+    { CF_KERNEL(softmax_tile1<8, 1, 64, 3456, 2, 1>), {} },
+    { CF_KERNEL(softmax_tile1<4, 1, 128, 5120, 2, 4>), {} },
+    { CF_KERNEL(softmax_tile1<4, 1, 128, 5120, 2, 1>), {} },
     { CF_KERNEL(softmax_tile1<1, 1, 256, 16384, 3, 4>), {} },
     { CF_KERNEL(softmax_tile1<1, 1, 256, 16384, 3, 1>), {} },
     { CF_KERNEL(softmax_tile1<1, 1, 512, 56320, 1, 4>), {} },
@@ -501,11 +507,17 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
   case 4:
     return softmax_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 1024, cf_together, a, y, m, n);
   case 5:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 2, 1, 1, 256, 16384, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 160, cf_together, a, y, m, n);
   case 6:
-    return softmax_tile1_run(cf_state, cf_chosen.leaf, 3, 1, 1, 512, 56320, cf_together, a, y, m, n);
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3456, cf_together, a, y, m, n);
+  case 7:
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 5120, cf_together, a, y, m, n);
+  case 8:
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 16384, cf_together, a, y, m, n);
+  case 9:
+    return softmax_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 56320, cf_together, a, y, m, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 6)
+    if (cf_state->tile > 0 && cf_state->tile <= 9)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = softmax_select(cf_state->machine, m, n, &cf_params, &cf_chosen);
@@ -560,8 +572,8 @@ static int softmax_call(bool cf_launches, const cf_machine *machine, int m, int 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  if (!(!params || cf_chosen->tile <= 9))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 9", cf_chosen->tile, 9);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

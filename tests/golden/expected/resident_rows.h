@@ -83,8 +83,11 @@ static inline const char *softmax_explain(int leaf)
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   case 4: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4096, M = 6";
   case 5: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 1024, M = 6";
-  case 6: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 16384, M = 3";
-  case 7: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 56320, M = 1";
+  case 6: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 160, M = 16";
+  case 7: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3456, M = 2";
+  case 8: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 5120, M = 2";
+  case 9: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 16384, M = 3";
+  case 10: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 56320, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -217,6 +220,12 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
     { { 355, 0, 162, 64, 1, 8, 12, 7 }, { 640, 0, 96, 2048, 0, 11, 0, 102 }, { 355, 0, 162, 64, 1, 8, 12, 7 }, { 640, 0, 96, 2048, 0, 11, 0, 102 }, 8, 40, 8482, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
     { { 243, 0, 162, 256, 1, 6, 10, 5 }, { 320, 0, 120, 2048, 0, 5, 0, 42 }, { 243, 0, 162, 256, 1, 6, 10, 5 }, { 320, 0, 120, 2048, 0, 5, 0, 42 }, 8, 40, 8488, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
     { { 243, 0, 162, 256, 1, 6, 10, 5 }, { 496, 0, 120, 2048, 0, 5, 0, 42 }, { 243, 0, 162, 256, 1, 6, 10, 5 }, { 496, 0, 120, 2048, 0, 5, 0, 42 }, 8, 40, 8488, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
+    { { 27, 0, 26, 256, 1, 0, 8, 0 }, { 94, 0, 36, 512, 0, 11, 0, 30 }, { 27, 0, 26, 256, 1, 0, 8, 0 }, { 94, 0, 36, 512, 0, 11, 0, 30 }, 2, 41, 1384, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
+    { { 31, 0, 26, 256, 1, 0, 8, 0 }, { 136, 0, 36, 512, 0, 11, 0, 30 }, { 31, 0, 26, 256, 1, 0, 8, 0 }, { 136, 0, 36, 512, 0, 11, 0, 30 }, 2, 41, 1384, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
+    { { 483, 0, 322, 256, 1, 7, 11, 6 }, { 640, 0, 240, 4096, 0, 7, 0, 62 }, { 483, 0, 322, 256, 1, 7, 11, 6 }, { 640, 0, 240, 4096, 0, 7, 0, 62 }, 16, 41, 28200, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
+    { { 483, 0, 322, 256, 1, 7, 11, 6 }, { 992, 0, 240, 4096, 0, 7, 0, 62 }, { 483, 0, 322, 256, 1, 7, 11, 6 }, { 992, 0, 240, 4096, 0, 7, 0, 62 }, 16, 41, 28200, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
+    { { 595, 0, 306, 128, 1, 8, 12, 7 }, { 736, 0, 192, 4096, 0, 11, 0, 102 }, { 595, 0, 306, 128, 1, 8, 12, 7 }, { 736, 0, 192, 4096, 0, 11, 0, 102 }, 16, 41, 21028, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
+    { { 595, 0, 306, 128, 1, 8, 12, 7 }, { 1088, 0, 192, 4096, 0, 11, 0, 102 }, { 595, 0, 306, 128, 1, 8, 12, 7 }, { 1088, 0, 192, 4096, 0, 11, 0, 102 }, 16, 41, 21028, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
     { { 411, 0, 178, 32, 1, 9, 13, 8 }, { 656, 0, 120, 2048, 0, 19, 0, 182 }, { 411, 0, 178, 32, 1, 9, 13, 8 }, { 656, 0, 120, 2048, 0, 19, 0, 182 }, 8, 41, 16673, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
     { { 411, 0, 178, 32, 1, 9, 13, 8 }, { 832, 0, 120, 2048, 0, 19, 0, 182 }, { 411, 0, 178, 32, 1, 9, 13, 8 }, { 832, 0, 120, 2048, 0, 19, 0, 182 }, 8, 41, 16673, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
     { { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1312, 0, 240, 4096, 0, 35, 0, 342 }, { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1312, 0, 240, 4096, 0, 35, 0, 342 }, 16, 41, 56865, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
@@ -260,17 +269,41 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
-  case 5: /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3 */
-    if (!(16673 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 16384) == 1)) return CF_SATURATED;
+  case 5: /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16 */
+    if (!(1384 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 6: /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2 */
+    if (!(28200 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3456) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 7: /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2 */
+    if (!(21028 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 5120) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 4 != 0;
+    break;
+  case 8: /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3 */
+    if (!(16673 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 16384) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = 0;
     break;
-  case 6: /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1 */
+  case 9: /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1 */
     if (!(56865 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 56320) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
@@ -290,8 +323,8 @@ static inline cf_tiling softmax_tile(const cf_machine *machine, int m, int n, in
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 6; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 6 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 9; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 9 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, softmax_tile_cost(cf_number, machine, m, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -56,6 +56,13 @@ CASES: dict[str, tuple[str, Arrays]] = {
         ),
         {"a": (("m", "n"), "f4"), "y": (("m",), "i4"), "z": (("m", "n"), "f4")},
     ),
+    "a matrix and a vector, one row for the block": (
+        LINE.format(
+            parameters="const float a[m][n], const double x[n], float y[m]",
+            body="double sum = 0; for (int j = 0; j < n; j++) sum += a[i][j] * x[j]; y[i] = sum;",
+        ),
+        {"a": (("m", "n"), "f4"), "x": (("n",), "f8"), "y": (("m",), "f4")},
+    ),
     "in place, and sums so far": (
         LINE.format(
             parameters="float a[m][n], int b[m][n], int c[m][n], int w[m]",
@@ -128,7 +135,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     source, arrays = CASES[name]
     assert recipes_of(source)["resident rows"] is None
     refused = run_all(source, arrays, RUNS, tmp_path, backwards=(False, True))
-    assert {number for number, _ in refused} == {numbers_of(source)[1]}  # the longest row
+    assert {number for number, _ in refused} == set(numbers_of(source)[1:3])  # the longest row
 
 
 def test_the_first_of_zeros_with_different_signs_is_the_greatest_and_nan_is_passed_over(
@@ -148,7 +155,8 @@ def test_the_first_of_zeros_with_different_signs_is_the_greatest_and_nan_is_pass
     a[:, 33::32] = -0.0  # neighbours of the first lane, in all instances
     a[0, 3] = a[1, 499] = 0.0
     a[2, 0], a[3, 5] = np.nan, np.nan
-    for tile in numbers_of(source):
+    numbers = numbers_of(source)
+    for tile in (*numbers[:2], *numbers[3:]):  # rows of the third are shorter
         results: list[bytes] = []
         for run, chosen in ((built.serial.call, {}), (built.kernels.call, {"B": 3, host.tile: tile})):
             y, z = np.zeros(m), np.full(m, -0.0)
@@ -181,15 +189,13 @@ SUM = "for (int j = 0; j < n; j++) s += x[i][j]; "
             "read into a scalar",
         ),
         (SUM + "for (int j = 0; j < n; j++) s += x[0][j]; y[i] = s;", None),
-        (SUM + "y[i] = s;", ""),
+        (SUM + "y[i] = s;", None),
+        ("for (int j = 0; j < n; j++) s += x[0][j] * at[j]; y[i] = s;", "no row"),
     ],
 )
 def test_what_does_not_fit_says_why(body: str, reason: str | None) -> None:
     found = recipes_of(LINE.format(parameters=ONE, body="float s = 0; " + body))
-    if reason == "":
-        assert "resident rows" not in found  # one loop, without rows that are assigned, is others' work
-    else:
-        assert (reason is None and found["resident rows"] is None) or reason in str(found["resident rows"])
+    assert (reason is None and found["resident rows"] is None) or reason in str(found["resident rows"])
 
 
 @pytest.mark.toolchain
