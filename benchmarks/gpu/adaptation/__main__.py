@@ -94,7 +94,7 @@ def built(directory: Path) -> tuple[Path, str]:
     """Compile a benchmark; return its directory, and the first line of the compiler's words where that fails."""
     toolkit = _toolkit()
     words = ("gcc", "-O2", "-w", "bench.c", "kernels.c", "-I.", f"-I{toolkit}/include", f"-L{toolkit}/lib64")
-    libraries = (f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lm", "-o", "bench")
+    libraries = (f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lm", "-lpthread", "-o", "bench")
     done = subprocess.run((*words, *libraries), cwd=directory, capture_output=True, text=True, check=False)
     return directory, "" if done.returncode == 0 else done.stderr.strip().splitlines()[0]
 
@@ -150,7 +150,7 @@ def _row(directory: Path) -> tuple[Row, Mapping[str, Any]]:
         default,
         min(best, default),
         _words([version] if version else [], limit) if best < default else "as compiled",
-        time_of(min(plan["predicted"], len(candidates) - 1)),
+        time_of(max(0, min(plan["predicted"], len(candidates) - 1))),
         (time_of(launches[3]["candidate"]), time_of(launches[10]["candidate"])),
         _words(kept["pipelines"], kept["threads"]),
         next(

@@ -1,11 +1,13 @@
 /* Times one generated function: `bench adapt LAUNCHES` looks for the best version while it runs, `bench sweep` times all
    versions with blocks of several sizes, `bench split` times one launch whose parts run several versions, beside all
-   versions, and `bench once` is that launch alone. One line of JSON for each launch or version. What the function is stands
-   in case.h. */
+   versions, and `bench once` is that launch alone. `bench together THREADS LAUNCHES` has so many threads for every GPU look
+   for the best version at once. One line of JSON for each launch, version or thread. What the function is stands in
+   case.h. */
 #define _POSIX_C_SOURCE 200112L
 #include <cuda_runtime_api.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +19,16 @@ typedef struct {
   const char *name;
   size_t bytes;
   int below; /* numbers are below this one; 0: floats between 0.5 and 1.5 */
-  char *first, *device;
+  char *first;
 } array;
 
 static array arrays[] = { ARRAYS };
 enum { COUNT = sizeof arrays / sizeof arrays[0] };
+
+/* What a thread launches with: its arrays on the device, its stream, and what the launcher says. */
+static __thread char *device[COUNT];
+static __thread cudaStream_t stream;
+static __thread cf_choice why;
 
 static void must(cudaError_t error, const char *what)
 {
@@ -40,19 +47,21 @@ static void fill(void)
       if (arrays[a].below) ((int *)arrays[a].first)[k] = (int)((state >> 8) % (unsigned)arrays[a].below);
       else ((float *)arrays[a].first)[k] = 0.5f + (float)(state >> 8) / 16777216.0f;
     }
-    must(cudaMalloc((void **)&arrays[a].device, arrays[a].bytes), "memory");
   }
+}
+
+static void allocate(void)
+{
+  for (int a = 0; a < COUNT; a++) must(cudaMalloc((void **)&device[a], arrays[a].bytes), "memory");
 }
 
 static void reset(void)
 {
   for (int a = 0; a < COUNT; a++)
-    must(cudaMemcpy(arrays[a].device, arrays[a].first, arrays[a].bytes, cudaMemcpyHostToDevice), "copy");
+    must(cudaMemcpy(device[a], arrays[a].first, arrays[a].bytes, cudaMemcpyHostToDevice), "copy");
 }
 
-#define AT(k) ((void *)arrays[k].device)
-
-static cf_choice why;
+#define AT(k) ((void *)device[k])
 
 static int launch(const PARAMS *params) { return LAUNCH(params); }
 
@@ -92,23 +101,31 @@ static float median(const PARAMS *params)
   return samples[3];
 }
 
-/* How far all arrays are from those of the first version: the largest relative difference. */
+/* How far results are from those of the first version: the largest relative difference; 1 where integers differ. */
 static char *right[COUNT];
+
+static double farthest(const array *of, const char *now, const char *then)
+{
+  double most = 0;
+  for (size_t k = 0; !of->below && k < of->bytes / 4; k++) {
+    const double x = ((const float *)now)[k], y = ((const float *)then)[k], far = fabs(x - y) / (1 + fabs(y));
+    if (!(far <= most) && !(x != x && y != y)) most = far;
+  }
+  return of->below && memcmp(now, then, of->bytes) != 0 ? 1 : most;
+}
 
 static double difference(void)
 {
   double most = 0;
   for (int a = 0; a < COUNT; a++) {
     char *now = malloc(arrays[a].bytes);
-    must(cudaMemcpy(now, arrays[a].device, arrays[a].bytes, cudaMemcpyDeviceToHost), "copy");
+    must(cudaMemcpy(now, device[a], arrays[a].bytes, cudaMemcpyDeviceToHost), "copy");
     if (!right[a]) {
       right[a] = now;
       continue;
     }
-    for (size_t k = 0; !arrays[a].below && k < arrays[a].bytes / 4; k++) {
-      const double x = ((float *)now)[k], y = ((float *)right[a])[k], far = fabs(x - y) / (1 + fabs(y));
-      if (!(far <= most) && !(x != x && y != y)) most = far;
-    }
+    const double far = farthest(&arrays[a], now, right[a]);
+    if (!(far <= most)) most = far;
     free(now);
   }
   return most;
@@ -117,13 +134,13 @@ static double difference(void)
 static void sweep(void)
 {
   static const int limits[] = { 0, 512, 256, 128, 64 };
-  cf_machine device;
-  must(MACHINE(0, &device) == 0 ? cudaSuccess : cudaErrorUnknown, "device");
+  cf_machine machine;
+  must(MACHINE(0, &machine) == 0 ? cudaSuccess : cudaErrorUnknown, "device");
   for (int version = 0; version <= MOST_VERSION; version++) {
     PARAMS seen[5];
     int different = 0;
     for (int k = 0; k < 5; k++) {
-      cf_machine limited = device;
+      cf_machine limited = machine;
       PARAMS params;
       memset(&params, 0, sizeof params);
       if (limits[k]) limited.threads_per_block = limits[k];
@@ -198,7 +215,7 @@ static size_t differing(void)
   must(cudaDeviceSynchronize(), "launch");
   for (int a = 0; a < COUNT; a++) {
     char *found_here = malloc(arrays[a].bytes);
-    must(cudaMemcpy(found_here, arrays[a].device, arrays[a].bytes, cudaMemcpyDeviceToHost), "copy");
+    must(cudaMemcpy(found_here, device[a], arrays[a].bytes, cudaMemcpyDeviceToHost), "copy");
     if (!first[a]) {
       first[a] = found_here;
       continue;
@@ -240,10 +257,104 @@ static void split(int with_versions)
          (double)(with_versions ? median(&params) : 0), candidate, state, bytes);
 }
 
+/* One of the threads that look for the best version at once: on a GPU, with arrays and a stream of its own. */
+typedef struct {
+  int gpu, launches;
+  pthread_barrier_t *all;
+  char *results[2][COUNT]; /* of a launch as compiled, and of the last adapted one */
+  int candidate;
+  const char *state;
+} worker;
+
+static void fetch(char **results)
+{
+  must(cudaStreamSynchronize(stream), "launch");
+  for (int a = 0; a < COUNT; a++) {
+    results[a] = malloc(arrays[a].bytes);
+    must(cudaMemcpy(results[a], device[a], arrays[a].bytes, cudaMemcpyDeviceToHost), "copy");
+  }
+}
+
+static void launched(const PARAMS *params)
+{
+  if (launch(params) == 0) return;
+  printf("{\"failed\": \"status %d: %s\"}\n", why.status, why.constraint);
+  exit(1);
+}
+
+static void *work(void *given)
+{
+  worker *const self = given;
+  PARAMS params;
+  memset(&params, 0, sizeof params);
+  must(cudaSetDevice(self->gpu), "device");
+  must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+  allocate();
+  reset();
+  must(cudaDeviceSynchronize(), "copy");
+  if (CHOOSE(0, &params) != 0) {
+    printf("{\"failed\": \"no choice: %s\"}\n", why.constraint);
+    exit(1);
+  }
+  launched(&params);
+  fetch(self->results[0]);
+  params.ADAPT = 1;
+  pthread_barrier_wait(self->all);
+  for (int k = 0; k < self->launches; k++) {
+    if (k == self->launches - 1) {
+      must(cudaStreamSynchronize(stream), "launch");
+      reset();
+      must(cudaDeviceSynchronize(), "copy");
+    }
+    launched(&params);
+  }
+  fetch(self->results[1]);
+  self->candidate = why.candidate;
+  self->state = why.adaptation;
+  return 0;
+}
+
+static void together(int threads, int launches)
+{
+  enum { MOST = 64 };
+  static worker workers[MOST];
+  pthread_t started[MOST];
+  pthread_barrier_t all;
+  int gpus = 0;
+  must(cudaGetDeviceCount(&gpus), "devices");
+  const int count = gpus * threads;
+  if (count > MOST || pthread_barrier_init(&all, 0, (unsigned)count) != 0) {
+    printf("{\"failed\": \"%d threads are too many\"}\n", count);
+    exit(1);
+  }
+  for (int k = 0; k < count; k++) {
+    workers[k].gpu = k % gpus;
+    workers[k].launches = launches;
+    workers[k].all = &all;
+    if (pthread_create(&started[k], 0, work, &workers[k]) != 0) exit(1);
+  }
+  for (int k = 0; k < count; k++) pthread_join(started[k], 0);
+  for (int k = 0; k < count; k++) {
+    double most[2] = { 0, 0 };
+    for (int a = 0; a < COUNT; a++)
+      for (int r = 0; r < 2; r++) {
+        const double far = farthest(&arrays[a], workers[k].results[r][a], workers[0].results[0][a]);
+        if (!(far <= most[r])) most[r] = far;
+      }
+    printf("{\"gpu\": %d, \"candidate\": %d, \"state\": \"%s\", \"original\": %.3g, \"adapted\": %.3g}\n", workers[k].gpu,
+           workers[k].candidate, workers[k].state, most[0], most[1]);
+  }
+}
+
 int main(int count, char **arguments)
 {
   if (count < 2) return 2;
   fill();
+  if (strcmp(arguments[1], "together") == 0) {
+    together(count > 2 ? atoi(arguments[2]) : 2, count > 3 ? atoi(arguments[3]) : 50);
+    return 0;
+  }
+  allocate();
   if (strcmp(arguments[1], "split") == 0 || strcmp(arguments[1], "once") == 0) {
     split(strcmp(arguments[1], "split") == 0);
     return 0;

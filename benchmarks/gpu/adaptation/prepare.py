@@ -200,7 +200,7 @@ def _case(case: Case, plan: ProgramPlan) -> str:
             f'#include "{plan.stem}.h"',
             f"#define PARAMS {host.name}_params",
             f"#define ARRAYS {', '.join(arrays)}",
-            f"#define LAUNCH(params) {host.name}_launch_explained(0, {call}, (params), 0, &why)",
+            f"#define LAUNCH(params) {host.name}_launch_explained(0, {call}, (params), stream, &why)",
             f"#define CHOOSE(machine, params) {host.name}_choose((machine), {call}, 0, (params), &why)",
             f"#define MACHINE(number, machine) {host.name}_machine((number), (machine))",
             f"#define SET_VERSION(params, number) {version}",
