@@ -63,6 +63,11 @@ def launching(
     return run, lambda: _leaf(ours.spec, why.leaf), lambda: why.cycles
 
 
+def parameter_names(spec: str) -> tuple[str, ...]:
+    """Return the members of the parameters of a launcher, in order."""
+    return tuple(member.name for member in _launcher(spec).parameters)
+
+
 def _params(read: Launcher, point: Point) -> ctypes.Structure:
     if set(point) != {member.name for member in read.parameters}:
         there = ", ".join(member.name for member in read.parameters)

@@ -1,8 +1,9 @@
 """How far the launcher's own choice is from the best one there is: ``python3 -m benchmarks.gpu.regret``.
 
-Every spec at six sizes or more, among them some that nothing divides.  The choice and all candidates (each register and
-time tile, leaves with powers of two as block sizes) are run, compared with the reference, and timed as graphs of
-launches, so that what the host does does not count.  Regret is the time of the choice over the best time, less one.
+Every spec at six sizes or more, among them some that nothing divides; with ``--everyday`` the everyday kernels at
+theirs.  The choice and all candidates (each register and time tile, leaves with powers of two as block sizes) are run,
+compared with the reference, and timed as graphs of launches, so that what the host does does not count.  Regret is the
+time of the choice over the best time, less one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -37,6 +39,8 @@ from benchmarks.gpu.cases import (
     transposition,
 )
 from benchmarks.gpu.contest import words
+from benchmarks.gpu.everyday import timed as everyday_tasks
+from benchmarks.gpu.everyday.posed import posed as everyday_problem
 from benchmarks.gpu.outcome import PeerError
 from benchmarks.gpu.problems import Problem, problem
 from benchmarks.gpu.table import markdown_table
@@ -130,6 +134,7 @@ def main() -> int:
         prog="python3 -m benchmarks.gpu.regret", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("--only", default="", help="beginnings of the names of cases")
+    parser.add_argument("--everyday", action="store_true", help="everyday kernels in the place of specs")
     parser.add_argument("--minutes", type=float, default=8.0, help="when to stop")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument(
@@ -140,20 +145,21 @@ def main() -> int:
         print("gpu-regret: skipped: no GPU on this machine")
         return 0
     begin = time.monotonic()
-    wanted = [case for case in CASES if any(case.name.startswith(word) for word in chosen.only.split(","))]
-    for name, said in native.build_all({launch_of(case).spec for case in wanted}, "native").items():
+    every = everyday_subjects() if chosen.everyday else spec_subjects()
+    wanted = [each for each in every if any(each.name.startswith(word) for word in chosen.only.split(","))]
+    for name, said in native.build_all({each.spec for each in wanted}, "native").items():
         print(f"{name} does not compile:\n{said}", file=sys.stderr)
     found: list[Found] = []
     failed: list[str] = []
-    for case in wanted:
+    for each in wanted:
         if time.monotonic() - begin > chosen.minutes * 60:
-            failed.append(f"{case.name}: the time of the whole run was over")
+            failed.append(f"{each.name}: the time of the whole run was over")
             continue
         try:
-            found.append(measured(case))
+            found.append(measured(each.pose()))
             print(json.dumps(asdict(found[-1])), file=sys.stderr)
         except Exception as error:  # a case that fails is a finding, and the others go on
-            failed.append(f"{case.name}: {words(error)}")
+            failed.append(f"{each.name}: {words(error)}")
             print(failed[-1], file=sys.stderr)
         torch.cuda.empty_cache()
     chosen.output.mkdir(parents=True, exist_ok=True)
@@ -166,15 +172,41 @@ def main() -> int:
     return 0
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A generated program at a size, and how its arrays come to be."""
+
+    name: str
+    spec: str
+    pose: Callable[[], Problem]
+
+
+def spec_subjects() -> list[Subject]:
+    return [Subject(case.name, launch_of(case).spec, partial(problem, case)) for case in CASES]
+
+
+def everyday_subjects() -> list[Subject]:
+    """Return everyday kernels at their sizes; leaves are tried with blocks in powers of two."""
+    tasks = [task for task in everyday_tasks.OURS if task.program is not None]
+    return [Subject(task.name, task.program.name, partial(_everyday, task)) for task in tasks if task.program]
+
+
+def _everyday(task: everyday_tasks.Task) -> Problem:
+    assert task.program is not None
+    names = [name for name in ours.parameter_names(task.program.name) if name != "tile"]
+    block = dict.fromkeys(names, {1: 256, 2: 16}.get(len(names), 8))
+    launch = Launch(task.program.name, {**task.size, **(task.computation.scalars or {})}, (block,))
+    return everyday_problem(task.computation, task.size, task.name, launch)
+
+
 def launch_of(case: Case) -> Launch:
     assert isinstance(case.ours, Launch)
     return case.ours
 
 
-def measured(case: Case) -> Found:
-    """Measure the choice and all candidates of a case. PeerError where the choice is wrong or refused."""
-    posed = problem(case)
-    launch = launch_of(case)
+def measured(posed: Problem) -> Found:
+    """Measure the choice and all candidates of a problem. PeerError where the choice is wrong or refused."""
+    case, launch = posed.case, launch_of(posed.case)
     native.load(launch.spec)
     best, best_ms, right, tried = "", math.inf, 0, 0
     tiles: dict[int, float] = {}
