@@ -20,6 +20,8 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 
 from comprehensive.kernel_ir.kernel import (
+    BLOCK_FIRST,
+    BLOCK_STEPS,
     CONTRACTS,
     EXPECTED,
     LANES,
@@ -425,8 +427,10 @@ class Walk:
                 return 1  # by default it does
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, times) for argument in arguments]
-                if function == PLACEHOLDER:
+                if function in (PLACEHOLDER, BLOCK_STEPS):  # a block is taken to do all steps
                     return values[0]
+                if function == BLOCK_FIRST:
+                    return 0
                 if function in (LANES, LANES_WHERE):
                     return LOADED
                 self._arithmetic(SLOW, times)

@@ -6,6 +6,8 @@ the serial loop) that the subscripts of an array read::
     c[y0][y1] += a[y0][k] * b[k][y1]      c: 8 bytes for each y0, y1;  a: 4 for each y0, k;  b: 4 for each k, y1
 
 Elements count once, however many points read them; a subscript that a point computes is taken to differ at every point.
+Of an array that is read at several constant subscripts, as of coefficients ``c[0][y]`` and ``c[1][y]``, each part
+counts.
 Where there are several cases, as for the turns of two grids, the first one stands for all.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 
+from comprehensive.algebra import Polynomial
 from comprehensive.codegen.plan import Traffic
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -22,24 +25,56 @@ from comprehensive.schedule.operands import loops_of
 
 
 def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
-    """One entry for each array that a launch accesses."""
+    """Return an entry for each combination of coordinates and loops along which a launch accesses data.
+
+    Views of the same data that lie along the same ones are taken to touch the same elements, as neighbours of a point
+    do: they count once.
+    """
     loops = [loop.iterator for loop in loops_of(nest, tile)]
     points = {c.name for c in (*tile.coordinates, *tile.batch)}
     variables = [*(c.name for c in tile.coordinates), *loops, *(b.name for b in tile.batch)]
     body = tile.bodies[0]
     computed = {s.name for s in statements_in(body) if isinstance(s, Declare)}
-    found: list[Traffic] = []
+    varying = {*variables, *computed}
+    found: dict[tuple[str, tuple[int, ...]], Traffic] = {}
     for array in nest.arrays:
-        references = [e for e in (*_read(body), *_assigned(body)) if e.array == array.name]
-        ways = any(e.array == array.name for e in _read(body)) + any(
-            e.array == array.name for e in _assigned(body)
-        )
-        if not references:
+        read = [e for e in _read(body) if e.array == array.name]
+        assigned = [e for e in _assigned(body) if e.array == array.name]
+        if not (references := [*read, *assigned]):
             continue
         names = frozenset[str]().union(*(_apart(e, points, loops) for r in references for e in r.subscripts))
         limits = tuple(n for n, variable in enumerate(variables) if names & computed or variable in names)
-        found.append(Traffic(array.name, array.type.size_bytes * ways, limits))
+        parts = len({_part(r, varying) for r in read}) + len({_part(r, varying) for r in assigned})
+        before = found.get((array.pointer, limits))
+        if before is None or before.bytes < array.type.size_bytes * parts:
+            found[array.pointer, limits] = Traffic(array.name, array.type.size_bytes * parts, limits)
+    return tuple(found.values())
+
+
+def _part(reference: Index, varying: Set[str]) -> tuple[str, ...]:
+    """Return in which part of an array a reference lies: its subscripts without what varies.
+
+    A few steps of what varies lead to a neighbour in the same part, as in ``a[i*n + n + j]``.
+    """
+    ring = Ring()
+    found: list[str] = []
+    for subscript in reference.subscripts:
+        rest = value = ring.read(subscript)
+        steps: list[Polynomial] = []
+        for name in sorted(ring.names_in(value) & varying):
+            steps.append(value.coefficient(name, 1))
+            rest = rest.coefficient(name, 0)
+        terms = [Polynomial.from_terms((term,)) for term in rest.terms()]
+        terms = [t for t in terms if not ring.names_in(t) & varying]  # what is read from data or chosen
+        apart = [t for t in terms if not any(_is_few(t, step) for step in steps)]
+        found.append(" + ".join(map(str, apart)))
     return tuple(found)
+
+
+def _is_few(distance: Polynomial, step: Polynomial) -> bool:
+    """Whether a distance is a constant number of steps."""
+    number = None if step == Polynomial.constant(0) else distance.divide_exactly(step)
+    return number is not None and number.is_constant
 
 
 def _apart(subscript: Expr, points: Set[str], loops: Sequence[str]) -> frozenset[str]:
