@@ -29,6 +29,9 @@ LANES, LANES_WHERE, NEXT = "cf_lanes", "cf_lanes_where", "cf_next"
 the element (last argument) that the neighbour along x (second argument) holds (third one), or that is read."""
 CONTRACTS = "cf_contracts"
 """A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
+BLOCK_FIRST, BLOCK_STEPS = "cf_block_first", "cf_block_steps"
+"""Functions of kernels over tiles: of a loop of so many steps (first argument) the first step that a block does, and
+how many it does, where its points ask for as many as the second argument says."""
 EXPECTED = "__builtin_expect"
 """A function that returns its first argument, a condition; the second one says whether it usually holds."""
 VECTOR = 4

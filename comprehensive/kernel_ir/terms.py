@@ -15,6 +15,7 @@ from comprehensive.loops.rewrite import fold, map_expr, subexpressions, substitu
 from comprehensive.metafork.ast import (
     Binary,
     Cast,
+    Conditional,
     Declare,
     Expr,
     For,
@@ -114,6 +115,11 @@ def plus(left: Expr, right: Expr) -> Expr:
     if left == IntLiteral(0):
         return right
     return left if right == IntLiteral(0) else Binary("+", left, right)
+
+
+def least(left: Expr, right: Expr) -> Expr:
+    """Return the smaller of two numbers."""
+    return Conditional(Binary("<", left, right), left, right)
 
 
 def times(left: Expr, right: Expr) -> Expr:

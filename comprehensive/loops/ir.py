@@ -315,6 +315,23 @@ class Sweeps:
     left: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class StepRange:
+    """The steps of a serial loop that a point does: ``count`` of them, from ``first`` on, before ``behind``.
+
+    They are over scalars of the nest and coordinates of the point.
+    """
+
+    first: Expr
+    behind: Expr
+    count: Expr
+
+    def condition(self, step: Expr) -> Expr:
+        """Return the condition that a point does a step."""
+        below = Binary("<", step, self.behind)
+        return below if self.first == IntLiteral(0) else Binary("&&", Binary("<=", self.first, step), below)
+
+
 class Why(Enum):
     """Why a subscript of an array behind a pointer has no rows, with places for its terms."""
 
@@ -354,6 +371,8 @@ class RegisterTile:
     sweeps: Sweeps | None = None
     predicate: Expr | None = None
     """A condition on coordinates: points that do not meet it store nothing (`schedule/predicate.py`)."""
+    steps: StepRange | None = None
+    """The steps of the serial loop that a point does, where these differ between points (`schedule/equalize.py`)."""
     recipe: str = ""
     """The name of the recipe by which the points are cut (`schedule/recipe.py`)."""
     lanes: str | None = None

@@ -69,8 +69,12 @@ class AroundLoop:
             result.append(Declare(self.context.nest.array(name).type, element.array, jam.shape()))
             result += jam.at_points((Assign(element, "=", ZERO),))
             load = Assign(element, "=", self.context.flat(reference))
-            loads = jam.at_points((load,), guards=self.context.inside())
-            result += self._where_touched(reference, loads)
+            if self.context.tile.steps is None:
+                loads = jam.at_points((load,), guards=self.context.inside())
+                result += self._where_touched(reference, loads)
+            else:  # points differ in whether they have steps
+                loads = self._where_touched(reference, (load,))
+                result += jam.at_points(loads, guards=self.context.inside())
         return tuple(result)
 
     def stored(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
@@ -109,7 +113,7 @@ class AroundLoop:
         A loop without steps does not, and the element need not be there: unless a statement around it assigns it.
         """
         assigned = {s.target for s in (*self.before, *self.after) if isinstance(s, Assign)}
-        if self.is_loop_alone or element in assigned:
+        if element in assigned or (self.is_loop_alone and self.context.tile.steps is None):
             return accesses
         return (If(conjunction([has_steps(limit) for limit in self.limits]), accesses),)
 

@@ -31,7 +31,7 @@ from comprehensive.kernel_ir.kernel import (
     VectorStore,
 )
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import conjunction, constant, counting, plus
+from comprehensive.kernel_ir.terms import conjunction, constant, counting, least, plus
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import expressions_in, map_expr, statements_in, subexpressions, substitute
@@ -51,7 +51,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.schedule.around_loop import AroundLoop
-from comprehensive.schedule.boxes import FOUR, Boxes, least
+from comprehensive.schedule.boxes import FOUR, Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reference_groups import LoopNest, loop_nest, stored_by

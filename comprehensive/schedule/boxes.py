@@ -31,11 +31,11 @@ from comprehensive.kernel_ir.kernel import (
     Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, counting, expression, plus, product, times, total
+from comprehensive.kernel_ir.terms import constant, counting, expression, least, plus, product, times, total
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
-from comprehensive.metafork.ast import Binary, Conditional, Declare, Expr, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.reference_groups import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup
@@ -472,11 +472,6 @@ class Boxes:
         if offset or not terms:
             terms.append(IntLiteral(offset))
         return Index(self.names[number].window, (*place, total(terms)))
-
-
-def least(left: Expr, right: Expr) -> Expr:
-    """The smaller of two numbers."""
-    return Conditional(Binary("<", left, right), left, right)
 
 
 def _interval(axis: BoxAxis, counts: Mapping[str, Polynomial]) -> Polynomial:

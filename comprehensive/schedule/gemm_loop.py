@@ -30,7 +30,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.kernel_ir.terms import constant, counting
+from comprehensive.kernel_ir.terms import constant, counting, plus
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -118,13 +118,18 @@ def _step(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
         ),
         *_where(Binary("==", z, ZERO), layout.stages(last, turned=False)),
         UniformIf(Binary("==", z, ONE), (*([turned] if held else []), Commit())),
-        _computed(
-            layout,
-            step,
-            Binary("+", Binary("*", context.name("step"), depth), z),
-            Binary("%", z, TWO),
-        ),
+        _step_of_piece(layout, step, Binary("+", Binary("*", context.name("step"), depth), z), z),
     )
+
+
+def _step_of_piece(layout: OperandLayout, step: Step, number: Expr, z: Expr) -> KernelStmt:
+    """The step of a whole piece, by all points or by those whose step it is."""
+    which = Binary("%", z, TWO)
+    by_all = _computed(layout, step, number, which)
+    if layout.block_steps is None:
+        return by_all
+    some = _computed(layout, step, number, which, by_all=False)
+    return UniformIf(layout.block_steps.is_whole(layout.context.name("step")), (by_all,), (some,))
 
 
 def _last_piece(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
@@ -136,7 +141,7 @@ def _last_piece(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     done = Binary("*", context.name("whole"), Name(context.tile.depth))
     body = (
         *_loaded(layout, context.name("slot"), z, ZERO),
-        _computed(layout, step, Binary("+", done, z), ZERO),
+        _computed(layout, step, Binary("+", done, z), ZERO, by_all=layout.block_steps is None),
     )
     return (UniformFor(counting(layout.context.names["z"], Binary("-", layout.limit, done)), body),)
 
@@ -163,15 +168,17 @@ def _loaded(layout: OperandLayout, slot: Expr, z: Expr, which: Expr) -> tuple[Ke
     )
 
 
-def _computed(layout: OperandLayout, step: Step, number: Expr, which: Expr) -> KernelStmt:
-    """The step ``number`` of the loop, from the registers ``which``."""
+def _computed(
+    layout: OperandLayout, step: Step, number: Expr, which: Expr, *, by_all: bool = True
+) -> KernelStmt:
+    """The step ``number`` of those that a block does, from the registers ``which``."""
 
     def element(name: str) -> Index:
         along = layout.coordinate(name)
         point = () if along is None else (layout.context.name(f"r{along}"),)
         return Index(layout.context.names[f"fragment_{name}"], (which, *point))
 
-    return Plain(step.at(number, element, serpentine=True))
+    return Plain(step.at(plus(layout.begin, number), element, serpentine=True, by_all=by_all))
 
 
 def _where(condition: Expr, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:

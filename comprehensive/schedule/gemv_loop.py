@@ -20,7 +20,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.kernel_ir.terms import constant, counting
+from comprehensive.kernel_ir.terms import constant, counting, least, plus
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
 from comprehensive.schedule.context import ONE
 from comprehensive.schedule.operand_layout import OperandLayout
@@ -36,10 +36,18 @@ def row_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     count = Binary("/", Binary("+", layout.limit, Binary("-", depth, ONE)), depth)
     left = Binary("-", layout.limit, Binary("*", number, depth))
 
-    def computed(bound: Expr, *, unrolled: bool) -> KernelStmt:
+    def computed(bound: Expr, *, unrolled: bool, by_all: bool = True) -> KernelStmt:
         z = context.name("z")
-        body = step.at(Binary("+", Binary("*", number, depth), z), lambda name: layout.element(name, z))
+        place = plus(layout.begin, Binary("+", Binary("*", number, depth), z))
+        body = step.at(place, lambda name: layout.element(name, z), by_all=by_all)
         return Plain((counting(z.identifier, bound, body, unrolled=unrolled),))
+
+    whole = (computed(depth, unrolled=True),)
+    cut: tuple[KernelStmt, ...] = (computed(left, unrolled=False),)
+    is_whole: Expr = Binary(">=", left, depth)
+    if layout.block_steps is not None:
+        is_whole = layout.block_steps.is_whole(number)
+        cut = (computed(least(left, depth), unrolled=False, by_all=False),)
 
     each: tuple[KernelStmt, ...] = (
         Await(Binary("-", stages, IntLiteral(2))),
@@ -47,9 +55,7 @@ def row_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
         *layout.stages(Binary("%", Binary("+", number, Binary("-", stages, ONE)), stages), turned=False),
         Commit(),
         Plain((constant(slot.identifier, Binary("%", number, stages)), *layout.begins(slot))),
-        UniformIf(
-            Binary(">=", left, depth), (computed(depth, unrolled=True),), (computed(left, unrolled=False),)
-        ),
+        UniformIf(is_whole, whole, cut),
     )
     return (
         UniformFor(first, (*layout.stages(ahead, turned=False), Commit())),

@@ -35,6 +35,7 @@ from comprehensive.kernel_ir.terms import constant, expression, plus, product, t
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, IntLiteral, Name, Stmt
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext
+from comprehensive.schedule.equalize import BlockSteps
 from comprehensive.schedule.operands import Axis, OperandTile
 
 VECTOR_BYTES = 16
@@ -158,10 +159,11 @@ class OperandLayout:
     # --- declarations
 
     def thread(self) -> tuple[Stmt, ...]:
-        """What says which thread it is, and where in the tile its points are."""
+        """Return what says which thread it is, and which steps its block does."""
+        steps = () if self.block_steps is None else self.block_steps.declared()
         if self.is_patched:
-            return ()
-        return (constant(self.context.names["thread"], self.context.name("t0")),)
+            return steps
+        return (constant(self.context.names["thread"], self.context.name("t0")), *steps)
 
     def tiles(self) -> tuple[KernelStmt, ...]:
         context = self.context
@@ -206,8 +208,10 @@ class OperandLayout:
 
     def _origin(self, axis: Axis) -> Expr:
         """The subscript of the first element of the first piece."""
-        if axis.variable is None or axis.variable == self.loop.iterator:
+        if axis.variable is None:
             return axis.rest
+        if axis.variable == self.loop.iterator:
+            return plus(self.begin, axis.rest)
         return plus(self.context.name(f"o{self._number(axis.variable)}"), axis.rest)
 
     def _advance(self, axis: Axis) -> Expr:
@@ -224,8 +228,23 @@ class OperandLayout:
 
     @property
     def limit(self) -> Expr:
+        """The number of steps that a block does."""
+        return self.longest if self.block_steps is None else self.block_steps.count
+
+    @property
+    def begin(self) -> Expr:
+        """The first step that a block does."""
+        return ZERO if self.block_steps is None else self.block_steps.begin
+
+    @property
+    def longest(self) -> Expr:
         """The number of steps of the loop."""
         return self.context.limit(len(self.context.tile.coordinates))
+
+    @property
+    def block_steps(self) -> BlockSteps | None:
+        """The steps that a block does, where blocks differ."""
+        return None if self.context.tile.steps is None else BlockSteps(self.context, self.longest)
 
     def _number(self, variable: str) -> int:
         return [c.name for c in self.context.tile.coordinates].index(variable)

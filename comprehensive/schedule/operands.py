@@ -25,6 +25,7 @@ from comprehensive.loops.rewrite import (
 )
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
 from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.equalize import is_inside
 from comprehensive.schedule.legality import jam_obstacle
 from comprehensive.schedule.predicate import reads_no_more, stays_inside
 from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
@@ -172,10 +173,19 @@ def operands_of(
             raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
         if loop.iterator in names_read(reference):
             pieces[name] = _piece(reference, data[name], variables)
+            if tile.steps is not None and not is_inside(nest, tile, loop, reference):
+                raise _NoPieceError(
+                    f"the loop over '{loop.iterator}' is longer at some points, and '{data[name]}' may not be there "
+                    "where another point would read it"
+                )
             for number, axis in enumerate(pieces[name].axes):
-                if axis.variable in shared and not (
-                    reads_no_more(nest, tile, axis.variable)
-                    or stays_inside(nest, tile, reference, number, axis.variable)
+                if (
+                    tile.steps is None
+                    and axis.variable in shared
+                    and not (
+                        reads_no_more(nest, tile, axis.variable)
+                        or stays_inside(nest, tile, reference, number, axis.variable)
+                    )
                 ):
                     raise _NoPieceError(f"not all of '{data[name]}' is read under the condition")
         elif set(variables) & names_read(reference):

@@ -69,7 +69,8 @@ class Reduction:
         held, pieces = operands_of(context.nest, context.tile, body, loop)
         at = body.index(loop)
         layout = layout_of.of(context, loop, pieces)
-        around = AroundLoop(context, body[:at], body[at + 1 :], held, (layout.limit,))
+        steps = layout.limit if context.tile.steps is None else context.tile.steps.count
+        around = AroundLoop(context, body[:at], body[at + 1 :], held, (steps,))
         return Reduction(context, loop, around, layout)
 
     def body(self, steps: Steps) -> tuple[KernelStmt, ...]:

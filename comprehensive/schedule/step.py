@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.rewrite import map_expr
-from comprehensive.metafork.ast import Declare, Expr, For, Index, Stmt
+from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.schedule.operands import OperandTile
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
@@ -25,9 +25,17 @@ class Step:
     pieces: Mapping[str, OperandTile]
 
     def at(
-        self, number: Expr, element: Callable[[str], Index], *, serpentine: bool = False
+        self,
+        number: Expr,
+        element: Callable[[str], Index],
+        *,
+        serpentine: bool = False,
+        by_all: bool = True,
     ) -> tuple[Stmt, ...]:
-        """The statements in the step ``number``; ``element`` gives what a point reads of a piece."""
+        """The statements in the step ``number``; ``element`` gives what a point reads of a piece.
+
+        Unless a step is done ``by_all`` points, those do it whose step it is.
+        """
 
         def of_piece(expr: Expr) -> Expr:
             def replaced(e: Expr) -> Expr:
@@ -36,9 +44,20 @@ class Step:
             return self.jam.reference(map_expr(expr, replaced))
 
         jam = replace(self.jam, reference=of_piece, serpentine=serpentine)
-        jammed = tuple(s for statement in self.loop.body for s in _jammed(jam, statement))
+        steps = jam.context.tile.steps
+        condition = None if by_all or steps is None else steps.condition(Name(self.loop.iterator))
+        jammed = tuple(s for statement in self.loop.body for s in _jammed(jam, statement, condition))
         return (constant(self.loop.iterator, number), *jammed)
 
 
-def _jammed(jam: UnrollAndJam, statement: Stmt) -> tuple[Stmt, ...]:
-    return jam.declared(statement) if isinstance(statement, Declare) else jam.at_points((jam.one(statement),))
+def _jammed(jam: UnrollAndJam, statement: Stmt, condition: Expr | None) -> tuple[Stmt, ...]:
+    """The statement for all points, at those that meet a condition."""
+    if condition is None:
+        if isinstance(statement, Declare):
+            return jam.declared(statement)
+        return jam.at_points((jam.one(statement),))
+    if not isinstance(statement, Declare):
+        return jam.at_points((If(condition, (jam.one(statement),)),))
+    first = () if statement.initial is None else (Assign(Name(statement.name), "=", statement.initial),)
+    values = tuple(If(condition, (jam.one(each),)) for each in first)
+    return (*jam.declared(replace(statement, initial=None)), *(jam.at_points(values) if values else ()))

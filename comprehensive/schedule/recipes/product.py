@@ -17,6 +17,7 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import BlockOrder, TileContext
+from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.gemm_loop import patch_steps
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.operands import loop_of, reduction_obstacle
@@ -30,10 +31,11 @@ class Product:
     name: str = "product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        loop = loop_of(tile)
-        if loop is None or len(tile.coordinates) < 2:
+        if loop_of(tile) is None or len(tile.coordinates) < 2:
             return None
-        tile = predicated(nest, with_inner(tile, 2))
+        tile = equalized(nest, predicated(nest, with_inner(tile, 2)))
+        loop = loop_of(tile)
+        assert loop is not None
         obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)
         return tile if obstacle is None else NotApplicable(obstacle)
 

@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.optimize.tree import Tree
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
-from tests.unit.schedule.tile_runs import compilation_of, run_all, sources_of, warnings_of
+from tests.unit.schedule.tile_runs import (
+    compilation_of,
+    numbers_of,
+    recipes_of,
+    run_all,
+    sources_of,
+    warnings_of,
+)
 
 LINE = """void f(int m, int n, {parameters}, int B)
 {{
@@ -106,22 +112,6 @@ CASES: dict[str, tuple[str, Arrays]] = {
         {"a": ((2, "m", "n"), "f4"), "g": (("n",), "f4"), "y": ((2, "m", "n"), "f4")},
     ),
 }
-
-
-def recipes_of(source: str) -> dict[str, str | None]:
-    """Each recipe, and why it does not fit; None where it does."""
-    (tree,) = compilation_of(source).trees
-    return {
-        each.recipe: None if isinstance(each.tree, Tree) else each.tree.reason for each in tree.alternatives
-    }
-
-
-def numbers_of(source: str) -> tuple[int, ...]:
-    """The numbers of the instances of resident rows, as callers ask for them."""
-    (plan,) = compilation_of(source).plan.functions
-    (region,) = plan.regions
-    (tiling,) = (tiling for tiling in region.tilings if tiling.recipe == "resident rows")
-    return tuple(region.tile_of(tiling.first + place) for place in range(len(tiling.instances)))
 
 
 DEAR = "a sum of what is dear, and a row for it"

@@ -57,6 +57,24 @@ def _sources(source: str, reassociate: bool) -> Mapping[str, str]:
     return source_texts(_compilation(source, reassociate).plan)
 
 
+def recipes_of(source: str) -> dict[str, str | None]:
+    """Return for each recipe why it does not fit; None where it does."""
+    (tree,) = compilation_of(source).trees
+    return {
+        each.recipe: None if isinstance(each.tree, Tree) else each.tree.reason for each in tree.alternatives
+    }
+
+
+def numbers_of(source: str, recipe: str = "resident rows") -> tuple[int, ...]:
+    """Return the numbers of the instances of a recipe, as callers ask for them."""
+    (plan,) = compilation_of(source).plan.functions
+    (region,) = plan.regions
+    found = (tiling for tiling in region.tilings if tiling.recipe == recipe)
+    return tuple(
+        region.tile_of(tiling.first + place) for tiling in found for place in range(len(tiling.instances))
+    )
+
+
 def register_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
     """For each region the tree over register tiles, or why it has none: the driver's own stages and no others."""
     return tuple(tree_of_tiles(tilings(nest)[0].result, OPTIONS) for nest in map(normalize, nests_of(source)))

@@ -1,0 +1,254 @@
+"""Equalize: a serial loop that is longer at some points becomes one of which each point does a part.
+
+::
+
+    for (j = 0; j < i + 1; j++) sum += a[i][j] * x[j];
+        -->  for (j = 0; j < m; j++) if (j < i + 1) sum += a[i][j] * x[j];
+    for (j = 0; j < n - i; j++) sum += a[i][j + i] * x[j + i];
+        -->  for (j = 0; j < n; j++) if (i <= j) sum += a[i][j] * x[j];
+
+so that all points of a block go through the loop together.  A block begins with the first step that one of its points
+does and ends behind the last one (:class:`BlockSteps`); steps that all of its points do need no condition.  Operands
+are then read at points and in steps that do nothing, too: it is right where these elements are there
+(:func:`is_inside`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+from comprehensive.algebra import Polynomial
+from comprehensive.kernel_ir.kernel import BLOCK_FIRST, BLOCK_STEPS
+from comprehensive.kernel_ir.terms import conjunction, constant, least, plus
+from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import ONE, ZERO, Ring
+from comprehensive.loops.ir import Alternative, Nest, RegisterTile, StepRange
+from comprehensive.loops.rewrite import (
+    expressions_in,
+    map_indices,
+    map_stmt_exprs,
+    subexpressions,
+    substitute,
+)
+from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, Name, ScalarType, Stmt
+from comprehensive.schedule.context import TileContext, is_same_for_all_points
+
+
+def equalized(nest: Nest, tile: RegisterTile) -> RegisterTile:
+    """Return the tile with the longest loop in the place of its only one; as it is where that is no such loop."""
+    match tile.alternatives:
+        case (Alternative(condition=None, body=body),):
+            pass
+        case _:
+            return tile
+    uneven = [s for s in body if isinstance(s, For) and not is_same_for_all_points(nest, s)]
+    if len(uneven) != 1 or tile.steps is not None:
+        return tile
+    (loop,) = uneven
+    found = _Uneven(nest, tile, loop).even()
+    if found is None:
+        return tile
+    even, steps = found
+    done = tuple(even if s is loop else s for s in body)
+    return replace(tile, alternatives=(Alternative(None, done),), steps=steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Uneven:
+    """A loop whose number of steps is linear in coordinates."""
+
+    nest: Nest
+    tile: RegisterTile
+    loop: For
+
+    @property
+    def _points(self) -> dict[str, Expr]:
+        """The coordinates that the number of steps may depend on, with their limits."""
+        return {c.name: c.limit for c in (*self.tile.coordinates, *self.tile.batch)}
+
+    def even(self) -> tuple[For, StepRange] | None:
+        """Return the loop that all points do, and which of its steps each of them does; None where it is not known."""
+        loop, known = self.loop, {s.name for s in self.nest.scalars} | set(self._points)
+        if (loop.type, loop.start, loop.relation, loop.step) != (ScalarType.INT, ZERO, "<", ONE):
+            return None
+        if not names_read(loop.bound) <= known or any(c.shift for c in self.tile.coordinates):
+            return None
+        ring = Ring()
+        first = self._shift(ring)
+        behind = first + ring.read(loop.bound)
+        most = self._most(ring, behind)
+        if most is None or self._most(ring, -first) is None:
+            return None
+        steps = StepRange(ring.write(first), ring.write(behind), loop.bound)
+        body = loop.body
+        if steps.first != ZERO:
+            moved = Binary("-", Name(loop.iterator), steps.first)
+            body = tuple(map_stmt_exprs(body, lambda expr: substitute(expr, {loop.iterator: moved})))
+            body = _simplified(body)
+        return replace(loop, bound=most, body=body), steps
+
+    def _shift(self, ring: Ring) -> Polynomial:
+        """Return what subscripts add to the iterator that differs between points: 0, or the same in all of them."""
+        name = self.loop.iterator
+        for reference in _references(self.loop.body):
+            for subscript in reference.subscripts:
+                value = ring.read(subscript)
+                if value.degree(name) == 1 and value.coefficient(name, 1) == Polynomial.constant(1):
+                    rest = value.coefficient(name, 0)
+                    same = rest
+                    for point in self._points:
+                        same = same.coefficient(point, 0)
+                    if (apart := rest - same) != Polynomial.constant(0):
+                        return apart
+        return Polynomial.constant(0)
+
+    def _most(self, ring: Ring, value: Polynomial) -> Expr | None:
+        """Return the largest value at any point; None where that is not known."""
+        places: dict[str, Expr] = {}
+        for name, limit in self._points.items():
+            sign = slope(ring, value, name)
+            if sign is None:
+                return None
+            places[name] = Binary("-", limit, ONE) if sign > 0 else ZERO
+        again = Ring()
+        return again.write(again.read(substitute(ring.write(value), places)))
+
+
+def slope(ring: Ring, value: Polynomial, name: str) -> int | None:
+    """Return -1, 0 or 1 by how a value changes with a name in which it is linear; None where that is not known."""
+    if name not in ring.names_in(value):
+        return 0
+    step = value.coefficient(name, 1) if value.degree(name) == 1 else None
+    if step is None or not step.is_constant or name in ring.names_in(value.coefficient(name, 0)):
+        return None
+    return 1 if step.constant_value() > 0 else -1
+
+
+def _references(body: tuple[Stmt, ...]) -> list[Index]:
+    return [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
+
+
+def _simplified(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Return statements with their subscripts written anew: ``a[j - i + i]`` is ``a[j]``."""
+
+    def written(subscript: Expr) -> Expr:
+        ring = Ring()
+        return ring.write(ring.read(subscript))
+
+    return map_indices(body, lambda e: replace(e, subscripts=tuple(map(written, e.subscripts))))
+
+
+def is_inside(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -> bool:
+    """Whether a reference of the loop stays inside of its array at all points and in all steps of the longest loop.
+
+    Subscripts are one variable and what does not change.  Of an array with declared extents whose rows are whole they
+    stay inside of these.  Of other data the program has to read the element of the largest subscripts, at some point
+    and in a step that does something: all elements before it, from the first one on, belong to the same object.
+    """
+    # isl is slow to import.
+    from comprehensive.poly.always import always_holds
+
+    variables = {c.name: c.limit for c in (*tile.coordinates, *tile.batch)} | {loop.iterator: loop.bound}
+    some = [Binary("<", ZERO, limit) for limit in variables.values()]
+    known = replace(nest, preconditions=(*nest.preconditions, *some))
+    array = nest.array(reference.array)
+    if array.whole_rows and array.dims is not None and None not in array.dims:
+        return all(
+            always_holds(known, inside)
+            for subscript, extent in zip(reference.subscripts, array.dims, strict=True)
+            for inside in _bounds(subscript, extent, variables)
+        )
+    below = [Binary("<=", ZERO, substitute(s, dict.fromkeys(variables, ZERO))) for s in reference.subscripts]
+    if not all(always_holds(known, each) for each in below):
+        return False
+    read = names_read(reference)
+    last = {name: Binary("-", limit, ONE) for name, limit in variables.items()}
+    others = [name for name in variables if name not in read]
+    for values in product(*((ZERO, last[name]) for name in others)):
+        at = last | dict(zip(others, values, strict=True))
+        done = [part for part in (tile.predicate, _condition(tile.steps, loop)) if part is not None]
+        if always_holds(known, conjunction([substitute(part, at) for part in done])):
+            return True
+    return False
+
+
+def _bounds(subscript: Expr, extent: Expr | None, variables: Mapping[str, Expr]) -> list[Expr]:
+    assert extent is not None
+    first = substitute(subscript, dict.fromkeys(variables, ZERO))
+    last = substitute(subscript, {name: Binary("-", limit, ONE) for name, limit in variables.items()})
+    return [Binary("<=", ZERO, first), Binary("<", last, extent)]
+
+
+def _condition(steps: StepRange | None, loop: For) -> Expr | None:
+    return None if steps is None else steps.condition(Name(loop.iterator))
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSteps:
+    """The steps of the longest loop that a block does: so many, from a multiple of the depth of a piece on."""
+
+    context: TileContext
+    limit: Expr
+    """The steps of the longest loop."""
+
+    @property
+    def _steps(self) -> StepRange:
+        assert self.context.tile.steps is not None
+        return self.context.tile.steps
+
+    @property
+    def begin(self) -> Expr:
+        """The first step, in the first piece."""
+        return ZERO if self._steps.first == ZERO else self.context.name("begin")
+
+    @property
+    def count(self) -> Expr:
+        """The steps of all pieces."""
+        return self.context.name("count")
+
+    def is_whole(self, piece: Expr) -> Expr:
+        """Return the condition that all points of the block do all steps of a piece."""
+        depth = Name(self.context.tile.depth)
+        behind = Binary("<", piece, Binary("/", self.context.name("common"), depth))
+        if self._steps.first == ZERO:
+            return behind
+        return Binary("&&", Binary("<=", self.context.name("common_from"), Binary("*", piece, depth)), behind)
+
+    def declared(self) -> tuple[Stmt, ...]:
+        """Return the statements that say which steps these are."""
+        names, steps, depth = self.context.names, self._steps, Name(self.context.tile.depth)
+        found: list[Stmt] = []
+        left = self.limit
+        if steps.first != ZERO:
+            found.append(self._first("earliest", most=False))
+            in_pieces = Binary("*", Binary("/", self.context.name("earliest"), depth), depth)
+            found.append(constant(names["begin"], in_pieces))
+            left = Binary("-", self.limit, self.begin)
+        for name, most in (("count", True), ("common", False)):
+            behind = self._corner(steps.behind, most=most)
+            own = behind if steps.first == ZERO else Binary("-", behind, self.begin)
+            found.append(constant(names[name], Call(BLOCK_STEPS, (left, own))))
+        if steps.first != ZERO:
+            found.append(self._first("latest", most=True))
+            found.append(constant(names["common_from"], Binary("-", self.context.name("latest"), self.begin)))
+        return tuple(found)
+
+    def _first(self, name: str, *, most: bool) -> Stmt:
+        """Return the statement that names the earliest, or latest, first step of a point."""
+        own = self._corner(self._steps.first, most=most)
+        return constant(self.context.names[name], Call(BLOCK_FIRST, (self.limit, own)))
+
+    def _corner(self, value: Expr, *, most: bool) -> Expr:
+        """Return the largest or the least value at the points of the block."""
+        ring = Ring()
+        read = ring.read(value)
+        places: dict[str, Expr] = {}
+        for number, c in enumerate(self.context.tile.coordinates):
+            sign = slope(ring, read, c.name)
+            assert sign is not None
+            origin = self.context.name(f"o{number}")
+            behind = least(plus(origin, c.extent), self.context.limit(number))
+            places[c.name] = Binary("-", behind, ONE) if (sign > 0) == most else origin
+        return substitute(value, places)

@@ -1,0 +1,123 @@
+"""Serial loops that are longer at some points: the longest is done by all points of a block, each does its part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.schedule.tile_runs import recipes_of, run_all, sources_of
+
+LINE = """void f(int m, int n, {parameters}, int B)
+{{
+  {assumed}
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < {points}; i++) {{
+      {body}
+    }}
+  }}
+}}
+"""
+PLANE = """void f(int m, int n, {parameters}, int B)
+{{
+  meta_schedule block(B, B) {{
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++) {{
+        {body}
+      }}
+  }}
+}}
+"""
+MATRIX = "const float a[n][n], const float x[n], float y[n]"
+Arrays = dict[str, tuple[tuple[int | str, ...], str]]
+OF_MATRIX: Arrays = {"a": (("n", "n"), "f4"), "x": (("n",), "f4"), "y": (("n",), "f4")}
+OF_PRODUCT: Arrays = {"a": (("m", "m"), "f4"), "b": (("m", "n"), "f4"), "c": (("m", "n"), "f4")}
+
+
+def line(body: str, parameters: str = MATRIX, points: str = "n", assumed: str = "") -> str:
+    return LINE.format(parameters=parameters, body=body, points=points, assumed=assumed)
+
+
+def plane(body: str, parameters: str = "const float a[m][m], const float b[m][n], float c[m][n]") -> str:
+    return PLANE.format(parameters=parameters, body=body)
+
+
+SUM = "float s = 0; for ({header}) s += a[i][j] * x[j]; y[i] = s;"
+CASES: dict[str, tuple[str, Arrays]] = {
+    "below the diagonal": (line(SUM.format(header="int j = 0; j <= i; j++")), OF_MATRIX),
+    "above the diagonal": (line(SUM.format(header="int j = i; j < n; j++")), OF_MATRIX),
+    "above the diagonal, without it": (line(SUM.format(header="int j = i + 1; j < n; j++")), OF_MATRIX),
+    "left of the other diagonal": (line(SUM.format(header="int j = 0; j < n - i; j++")), OF_MATRIX),
+    "below a steeper line": (
+        line(SUM.format(header="int j = 0; j < 2 * i + 1; j++"), points="(n + 1) / 2"),
+        OF_MATRIX,
+    ),
+    "behind a pointer": (
+        line(
+            "float s = 0; for (int j = 0; j <= i; j++) s += a[i * n + j] * x[j]; y[i] = s;",
+            "const float *a, const float *x, float *y",
+        ),
+        OF_MATRIX,
+    ),
+    "added up in memory, where there is a step": (
+        line("for (int j = 0; j < i; j++) y[i] += a[i][j] * x[j];"),
+        OF_MATRIX,
+    ),
+    "doubles, and a value of each step": (
+        line(
+            "double s = 0; for (int j = 0; j <= i; j++) { double d = a[i][j] - x[j]; s += d * d; } y[i] = s;",
+            "const double a[n][n], const double x[n], double y[n]",
+        ),
+        {"a": (("n", "n"), "f8"), "x": (("n",), "f8"), "y": (("n",), "f8")},
+    ),
+    "a product with a lower triangle": (
+        plane("float s = 0; for (int k = 0; k <= i; k++) s += a[i][k] * b[k][j]; c[i][j] = s;"),
+        OF_PRODUCT,
+    ),
+    "a product with a transposed upper triangle, in memory": (
+        plane("for (int k = i + 1; k < m; k++) c[i][j] += a[k][i] * b[k][j];"),
+        OF_PRODUCT,
+    ),
+    "a product of two triangles, as far as one of them goes": (
+        plane("float s = 0; if (j <= i) for (int k = j; k < m; k++) s += a[i][k] * b[k][j]; c[i][j] = s;"),
+        OF_PRODUCT,
+    ),
+}
+RUNS = [{"m": m, "n": n, "B": 4} for m, n in ((70, 130), (1, 1), (33, 0), (3, 300), (150, 67))]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
+    source, arrays = CASES[name]
+    assert run_all(source, arrays, RUNS, tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("header", "parameters", "fits"),
+    [
+        ("int j = 0; j <= i; j++", "const float *a, const float *x, float *y", True),
+        # The last row behind the pointer may end where the program does not read any more.
+        ("int j = 0; j < n - i; j++", "const float *a, const float *x, float *y", False),
+        ("int j = 0; j < n - i; j++", "const float a[n][n], const float x[n], float y[n]", True),
+    ],
+)
+def test_operands_are_read_where_they_are_surely_there(header: str, parameters: str, fits: bool) -> None:
+    reference = "a[i * n + j]" if "*a" in parameters else "a[i][j]"
+    body = f"float s = 0; for ({header}) s += {reference} * x[j]; y[i] = s;"
+    recipes = recipes_of(line(body, parameters))
+    assert (recipes["rows"] is None) is fits
+    assert fits or "may not be there" in str(recipes["rows"])
+
+
+def test_a_loop_whose_length_is_data_is_not_equalized() -> None:
+    parameters = "const float a[n][n], const float x[n], const int e[n], float y[n]"
+    recipes = recipes_of(line(SUM.format(header="int j = 0; j < e[i]; j++"), parameters))
+    assert "is not the same for all points" in str(recipes["rows"])
+
+
+def test_blocks_go_no_farther_than_their_points_and_whole_pieces_have_no_condition() -> None:
+    text = sources_of(line(SUM.format(header="int j = 0; j <= i; j++")))["f.cu"]
+    assert "const int count = cf_block_steps(j_limit, " in text
+    assert "if (step < common / D) {" in text
+    upper = sources_of(line(SUM.format(header="int j = i; j < n; j++")))["f.cu"]
+    assert "/ D * D;" in upper
