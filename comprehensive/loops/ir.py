@@ -376,7 +376,9 @@ class RegisterTile:
     recipe: str = ""
     """The name of the recipe by which the points are cut (`schedule/recipe.py`)."""
     lanes: str | None = None
-    """The constant that says how many threads share a point; None where each point has one."""
+    """The constant that says how many threads share a point, its loop or its copies; None where each point has one."""
+    share: str = ""
+    """A name for a constant that a recipe may take for ``lanes``."""
     reassociated: bool = False
     """Whether sums are added up in another order than that of the source."""
     conditions: tuple[Expr, ...] = ()

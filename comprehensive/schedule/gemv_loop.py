@@ -6,6 +6,7 @@
     for each step:  await its pieces, barrier, begin to copy those S - 1 ahead
                     for z < D: all points: sum += piece_a[..][z] * piece_x[z]
 
+A block may have more threads than points: they copy, and leave the steps to the first ones.
 What lies side by side in a row is one access to shared memory: the compiler makes it so where steps are unrolled.
 """
 
@@ -55,7 +56,7 @@ def row_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
         *layout.stages(Binary("%", Binary("+", number, Binary("-", stages, ONE)), stages), turned=False),
         Commit(),
         Plain((constant(slot.identifier, Binary("%", number, stages)), *layout.begins(slot))),
-        UniformIf(is_whole, whole, cut),
+        *layout.of_points(UniformIf(is_whole, whole, cut)),
     )
     return (
         UniformFor(first, (*layout.stages(ahead, turned=False), Commit())),

@@ -28,6 +28,7 @@ from comprehensive.kernel_ir.kernel import (
     Plain,
     Put,
     Stage,
+    ThreadIf,
     Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
@@ -72,6 +73,22 @@ class OperandLayout:
         return len(self.context.tile.coordinates) == 2
 
     @property
+    def threads(self) -> Expr:
+        """The threads of a block, all of which copy: those of its points, and others that do nothing else."""
+        tile = self.context.tile
+        lanes = [] if tile.lanes is None else [Name(tile.lanes)]
+        return product([*(Name(c.threads) for c in tile.coordinates), *lanes])
+
+    def of_points(self, *body: KernelStmt) -> tuple[KernelStmt, ...]:
+        """What the threads of points do, and those that only copy do not."""
+        tile = self.context.tile
+        if tile.lanes is None:
+            return body
+        (c,) = tile.coordinates
+        has_point = Binary("<", self.context.name("thread"), Name(c.threads))
+        return (ThreadIf(Binary("||", Binary("==", Name(tile.lanes), ONE), has_point), body),)
+
+    @property
     def patch(self) -> tuple[int, int]:
         """The threads of a warp along each coordinate, if there are two."""
         return PATCH
@@ -92,9 +109,8 @@ class OperandLayout:
             Binary("==", Binary("%", Name(name), IntLiteral(count)), ZERO) for name, count in counts
         ]
         if swizzled:  # a thread stays in its columns
-            (c,) = tile.coordinates
             in_row = Binary("/", Name(tile.depth), IntLiteral(min(swizzled)))
-            multiples.append(Binary("==", Binary("%", Name(c.threads), in_row), ZERO))
+            multiples.append(Binary("==", Binary("%", self.threads, in_row), ZERO))
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
 
     def alignments(self) -> tuple[Alignment, ...]:
@@ -191,7 +207,7 @@ class OperandLayout:
             valid_rows=self._valid(piece.rows),
             valid_columns=self._valid(piece.columns),
             thread=context.name("thread"),
-            threads=product([Name(c.threads) for c in context.tile.coordinates]),
+            threads=self.threads,
             turned=self.is_transposed(name),
             vectors=self.held if self.is_transposed(name) else self._is_aligned,
         )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from comprehensive.kernel_ir.kernel import KernelStmt, Plain, UniformIf
-from comprehensive.metafork.ast import For, Name, Stmt
+from comprehensive.metafork.ast import Declare, For, Name, Stmt
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.operand_layout import OperandLayout
@@ -41,13 +41,14 @@ def reduction(
     layout = made.layout
     return TileKernel(
         made.body(steps),
-        (*tile.sizes, tile.depth, tile.stages),
+        (*tile.sizes, *([] if tile.lanes is None else [tile.lanes]), tile.depth, tile.stages),
         layout.words(),
         layout.demands(),
         layout.alignments(),
         (4, 1),
         order,
         layout.patch,
+        block=None if tile.lanes is None else (layout.threads,),
         extents=(loop.bound,) if made.around.is_loop_alone else (),
         step=Name(tile.depth),
     )
@@ -78,15 +79,17 @@ class Reduction:
         around = self.around
         jam = self._jam(scalars_of((*around.before, *around.after)))
         step = Step(self._jam(scalars_of((*around.before, *self.loop.body))), self.loop, self.layout.pieces)
+        begun = (*around.loaded(jam), *around.begun(jam))
         return (
             *self.layout.tiles(),
             Plain(self.layout.thread()),
             *self.layout.feeds(),
             *self._where_needed(
                 (
-                    Plain((*around.loaded(jam), *around.begun(jam))),
+                    Plain(tuple(s for s in begun if isinstance(s, Declare))),
+                    *self.layout.of_points(Plain(tuple(s for s in begun if not isinstance(s, Declare)))),
                     *steps(self.layout, step),
-                    Plain(around.stored(jam)),
+                    *self.layout.of_points(Plain(around.stored(jam))),
                 )
             ),
         )

@@ -94,6 +94,7 @@ def _points(nest: Nest) -> tuple[Nest, RegisterTile] | NotApplicable:
         name("D"),
         name("S"),
         name("M"),
+        share=name("H"),
         conditions=conditions,
         linear=seen.linear,
     )
@@ -102,9 +103,11 @@ def _points(nest: Nest) -> tuple[Nest, RegisterTile] | NotApplicable:
 def _applied(nest: Nest, tile: RegisterTile) -> Applied[Variant]:
     """The nest over tiles, as people read it and as threads are counted."""
     points = {c.name for c in (*tile.coordinates, *tile.batch)}
-    name = Namer(all_names(nest) | points | {tile.depth, tile.stages, tile.blocks, *tile.sizes})
+    name = Namer(all_names(nest) | points | {tile.depth, tile.stages, tile.blocks, tile.share, *tile.sizes})
     coordinates = tile.coordinates
     constants = (*tile.sizes, tile.depth, tile.stages) if loops_of(nest, tile) else tile.sizes
+    if tile.lanes is not None and tile.lanes not in constants:
+        constants = (*constants, tile.lanes)
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
     values = [name(f"r{number}") for number in range(len(coordinates))]

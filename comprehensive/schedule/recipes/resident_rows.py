@@ -23,6 +23,7 @@ from comprehensive.kernel_ir.terms import product
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Name
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.distribute import distribution_of, row_loops
@@ -48,7 +49,8 @@ class ResidentLoops:
         is_reduction = len(row_loops(body)) == 1 and reduction_obstacle(nest, tile, body, loop) is None
         if is_reduction and len(tile.coordinates) > 1:
             return None  # points share operands, which go through shared memory in pieces
-        tile = with_inner(tile, 1)
+        tile = accumulated(nest, with_inner(tile, 1))
+        body = tile.alternatives[0].body
         distribution = distribution_of(nest, tile, body)
         if isinstance(distribution, str):
             return NotApplicable(distribution)

@@ -2,7 +2,7 @@
 
 ::
 
-    for (k) sum += a[y][k] * x[k]     a: tiles of T0 rows and D columns;  x: D elements
+    for (k) sum += a[y][k] * x[k]     a: tiles of T0 rows and D columns;  x: D elements;  T0*H threads copy, T0 add
 
 Composed of: split, bind, stage(SHARED, S pieces of D steps in flight, swizzled where threads read down the rows),
 accumulate (`reduction.py`, `gemv_loop.py`).
@@ -10,7 +10,7 @@ accumulate (`reduction.py`, `gemv_loop.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -34,6 +34,7 @@ class Rows:
         if loop_of(tile) is None:
             return None
         tile = equalized(nest, predicated(nest, with_inner(tile, 1)))
+        tile = replace(tile, lanes=tile.share)
         loop = loop_of(tile)
         assert loop is not None
         obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)

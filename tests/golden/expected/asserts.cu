@@ -102,7 +102,7 @@ static int asserts_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(asserts_tile<256, 4, 8>), {} },
-    { CF_KERNEL(asserts_tile<128, 1, 16>), {} },
+    { CF_KERNEL(asserts_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_add(cf_neg(d), n)); // -d + n
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
@@ -152,7 +152,7 @@ static int asserts_run(cf_call *cf_state, float *x, int n, int d, int B)
   case 1:
     return asserts_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, n, d);
   case 2:
-    return asserts_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, n, d);
+    return asserts_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, n, d);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

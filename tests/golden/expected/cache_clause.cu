@@ -140,7 +140,7 @@ static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(cached_tile<256, 4, 8>), {} },
-    { CF_KERNEL(cached_tile<128, 1, 16>), {} },
+    { CF_KERNEL(cached_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1))); // dim * B < n - 1 ? dim * B : n - 1
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
@@ -190,7 +190,7 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
   case 1:
     return cached_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n, B, dim);
   case 2:
-    return cached_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, B, dim);
+    return cached_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, y, n, B, dim);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

@@ -78,7 +78,7 @@ static inline const char *cached_explain(int leaf)
   case 0: return "14 <= R_B, B + 2 <= Z_B, B <= T_B";
   case 1: return "12 <= R_B, Z_B < B + 2, B <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: x";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -184,7 +184,7 @@ static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine
 {
   static const cf_tile_work cf_works[] = {
     { { 448, 0, 192, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 144, 6208, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 56, 0, 24, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 18, 832, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 224, 0, 96, 4160, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 72, 3136, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)); /* dim * B < n - 1 ? dim * B : n - 1 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -200,13 +200,13 @@ static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

@@ -65,7 +65,7 @@ static inline const char *conditional_explain(int leaf)
   switch (leaf) {
   case 0: return "12 <= R_B, B <= T_B";
   case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -145,7 +145,7 @@ static inline cf_count conditional_tile_cost(int cf_number, const cf_machine *ma
 {
   static const cf_tile_work cf_works[] = {
     { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 28, 0, 8, 1024, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 21, 0, 6, 768, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 112, 0, 32, 4096, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -161,13 +161,13 @@ static inline cf_count conditional_tile_cost(int cf_number, const cf_machine *ma
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

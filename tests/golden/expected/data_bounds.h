@@ -74,7 +74,7 @@ static inline const char *turns_explain(int leaf)
   case 0: return "30 <= R_B, B + 1 <= Z_B, B <= T_B";
   case 1: return "30 <= R_B, Z_B < B + 1, B <= T_B; granularity: 3a: the extent of the loop over 'k' reads 'i', which is no scalar of the region; no-caching: 4b: not cached: rows";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -177,7 +177,7 @@ static inline cf_count turns_tile_cost(int cf_number, const cf_machine *machine,
 {
   static const cf_tile_work cf_works[] = {
     { { 1120, 0, 8224, 266240, 32, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 840, 0, 6168, 199680, 24, 0, 0, 27 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 140, 0, 1028, 33280, 8, 0, 0, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 105, 0, 771, 24960, 8, 0, 0, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 560, 0, 4112, 133120, 16, 0, 0, 17 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 420, 0, 3084, 99840, 16, 0, 0, 18 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -193,13 +193,13 @@ static inline cf_count turns_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(4, cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(4, cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

@@ -74,7 +74,7 @@ static inline const char *downward_explain(int leaf)
   case 0: return "28 <= R_B, 8 <= Z_B, B <= T_B";
   case 1: return "28 <= R_B, Z_B < 8, B <= T_B; granularity: 3a: the loop over 'k' hands 'value' to the next iteration; no-caching: 4b: not cached: c";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -183,7 +183,7 @@ static inline cf_count downward_tile_cost(int cf_number, const cf_machine *machi
 {
   static const cf_tile_work cf_works[] = {
     { { 640, 0, 128, 8224, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 912, 0, 240, 6176, 3, 0, 0, 24 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 152, 0, 40, 1056, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 114, 0, 30, 800, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 416, 0, 96, 4128, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 456, 0, 120, 3104, 2, 0, 0, 16 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -199,13 +199,13 @@ static inline cf_count downward_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

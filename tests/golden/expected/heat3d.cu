@@ -924,6 +924,9 @@ static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 4>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 2>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 1>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 2, 4, 6, 4>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 2, 4, 6, 2>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 2, 4, 6, 1>), {} },
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -997,8 +1000,10 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
   case 3:
     return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
+  case 4:
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_together, a, b, n, r);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 3)
+    if (cf_state->tile > 0 && cf_state->tile <= 4)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = heat3d_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
@@ -1158,6 +1163,9 @@ static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 4>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 2>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 1>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 2, 4, 6, 4>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 2, 4, 6, 2>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 2, 4, 6, 1>), {} },
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -1231,8 +1239,10 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
   case 3:
     return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
+  case 4:
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_together, a, b, n, r);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 3)
+    if (cf_state->tile > 0 && cf_state->tile <= 4)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = heat3d_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
@@ -1291,8 +1301,8 @@ static int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B2 >= 1", 1, cf_chosen->B2);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  if (!(!params || cf_chosen->tile <= 4))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen->tile, 4);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -96,6 +96,7 @@ static inline const char *heat3d_1_explain(int leaf)
   case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3";
   case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8";
   case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8";
+  case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6";
   default: return "there is no such leaf";
   }
 }
@@ -264,6 +265,9 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
+    { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
+    { { 512, 0, 400, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 570, 0, 276, 11008, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 2 together */
+    { { 896, 0, 288, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 1 together */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -294,6 +298,14 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
+  case 4: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = 1;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -308,8 +320,8 @@ static inline cf_tiling heat3d_1_tile(const cf_machine *machine, int n, int cf_t
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, heat3d_1_tile_cost(cf_number, machine, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
@@ -383,6 +395,7 @@ static inline const char *heat3d_2_explain(int leaf)
   case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3";
   case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8";
   case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8";
+  case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6";
   default: return "there is no such leaf";
   }
 }
@@ -551,6 +564,9 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
+    { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
+    { { 512, 0, 400, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 570, 0, 276, 11008, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 2 together */
+    { { 896, 0, 288, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 1 together */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -581,6 +597,14 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
+  case 4: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = 1;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -595,8 +619,8 @@ static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int cf_t
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, heat3d_2_tile_cost(cf_number, machine, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

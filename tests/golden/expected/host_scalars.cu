@@ -108,7 +108,7 @@ static int host_scalars_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(host_scalars_tile<256, 4, 8>), {} },
-    { CF_KERNEL(host_scalars_tile<128, 1, 16>), {} },
+    { CF_KERNEL(host_scalars_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_1_limit_wide = cf_limit(half); // half
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
@@ -158,7 +158,7 @@ static int host_scalars_run(cf_call *cf_state, const float *x, float *y, int n, 
   case 1:
     return host_scalars_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, half, twice);
   case 2:
-    return host_scalars_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, half, twice);
+    return host_scalars_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, y, half, twice);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

@@ -208,8 +208,8 @@ extern "C" __global__ void scaled_rows_3_leaf1(
 #line "imperfect.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
-__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
+template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+__global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_tile(
     const float *__restrict__ x,
     const float *__restrict__ w,
     float *__restrict__ sum,
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
     int y_limit,
     int k_limit)
 {
-  static_assert(D % 32 == 0 && T0 % (D / 4) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
+  static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
@@ -226,32 +226,34 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
   const int o0 = i0 * (T0 * U0);
   float *const shared_x = (float *)cf_shared;
   const int thread = t0;
-  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D,
-      T0> feed_x(&x[o0 * x_stride0], x_stride0, y_limit - o0, k_limit, thread);
+  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0
+      * H> feed_x(&x[o0 * x_stride0], x_stride0, y_limit - o0, k_limit, thread);
   float private_sum[U0];
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
-    private_sum[r0] = 0;
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y = o0 + (r0 * T0 + t0);
-    if (y < y_limit)
-      private_sum[r0] = sum[y];
-  }
   float factor[U0];
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
-    factor[r0] = 0;
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y = o0 + (r0 * T0 + t0);
-    if (y < y_limit) {
-#line 7 "imperfect.mf"
-      factor[r0] = 2 * w[y];
+  if (H == 1 || thread < T0) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
       private_sum[r0] = 0;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+        private_sum[r0] = sum[y];
     }
-  }
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+      factor[r0] = 0;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit) {
+#line 7 "imperfect.mf"
+        factor[r0] = 2 * w[y];
+        private_sum[r0] = 0;
+      }
+    }
 #line "imperfect.cu"
+  }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_x.stage(shared_x + ahead * (T0 * U0 * D));
@@ -265,36 +267,100 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
     cf_commit();
     const int slot = step % S;
     const int piece_x = slot * (T0 * U0 * D);
-    if (k_limit - step * D >= D) {
-      #pragma unroll
-      for (int z = 0; z < D; z++)
+    if (H == 1 || thread < T0) {
+      if (k_limit - step * D >= D) {
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int z = 0; z < D; z++)
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
-          private_sum[r0] +=
-              shared_x[piece_x
-              + ((r0 * T0 + t0) * D + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-              * factor[r0];
+            private_sum[r0] +=
+                shared_x[piece_x
+                + ((r0 * T0 + t0) * D
+                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))] * factor[r0];
 #line "imperfect.cu"
-    } else {
-      for (int z = 0; z < k_limit - step * D; z++)
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+      } else {
+        for (int z = 0; z < k_limit - step * D; z++)
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
-          private_sum[r0] +=
-              shared_x[piece_x
-              + ((r0 * T0 + t0) * D + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-              * factor[r0];
+            private_sum[r0] +=
+                shared_x[piece_x
+                + ((r0 * T0 + t0) * D
+                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))] * factor[r0];
 #line "imperfect.cu"
+      }
     }
   }
-  const int e0 = cf_again(o0);
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y = e0 + (r0 * T0 + t0);
-    if (y < y_limit)
-      sum[y] = private_sum[r0];
+  if (H == 1 || thread < T0) {
+    const int e0 = cf_again(o0);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = e0 + (r0 * T0 + t0);
+      if (y < y_limit)
+        sum[y] = private_sum[r0];
+    }
   }
+}
+
+template <int T0, int U0, int D, int S, int M, int cf_together>
+__global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_tile1(
+    const float *__restrict__ x,
+    const float *__restrict__ w,
+    float *__restrict__ sum,
+    long x_stride0,
+    int y_limit,
+    int k_limit)
+{
+  static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*S + 32 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  unsigned char *const cf_shared = cf_pieces;
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x % T0;
+  const int lane = threadIdx.x / T0;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  float *const row_x = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
+  const int point = o0 + t0;
+  const int y = point < y_limit ? point : y_limit - 1;
+  // stage whole rows of x
+  cf_stage_row<cf_together == 4, D>(row_x, &x[y * x_stride0], k_limit, lane);
+  cf_commit();
+#line 7 "imperfect.mf"
+  float factor = 2 * w[y];
+  float sum_held = 0;
+#line "imperfect.cu"
+  cf_await<0>();
+  __syncthreads();
+  // distribute: what has an order, by one lane of a row
+  if (lane == 0) {
+    float ahead_x[16];
+    if (16 <= k_limit) {
+      #pragma unroll
+      for (int z = 0; z < 16; z++)
+        ahead_x[z] = row_x[z];
+#line 9 "imperfect.mf"
+      for (int first = 0; first < k_limit - 15; first += 16) {
+#line "imperfect.cu"
+        const int next = first < k_limit - 31 ? first + 16 : 0;
+        #pragma unroll
+        for (int z = 0; z < 16; z++) {
+#line 10 "imperfect.mf"
+          sum_held += ahead_x[z] * factor;
+#line "imperfect.cu"
+          ahead_x[z] = row_x[next + z];
+        }
+      }
+    }
+#line 9 "imperfect.mf"
+    for (int k = k_limit / 16 * 16; k < k_limit; k++)
+      sum_held += row_x[k] * factor;
+#line "imperfect.cu"
+  }
+  if (lane == 0 && point < y_limit)
+#line 8 "imperfect.mf"
+    sum[y] = sum_held;
+#line "imperfect.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M>
@@ -470,13 +536,19 @@ static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *x, const float *w, float *sum, int n, int m)
+static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S, int cf_together, const float *x, const float *w, float *sum, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(scaled_rows_1_tile<64, 1, 128, 3, 2, 4>), {} },
-    { CF_KERNEL(scaled_rows_1_tile<64, 1, 128, 3, 2, 1>), {} },
-    { CF_KERNEL(scaled_rows_1_tile<32, 1, 64, 4, 1, 4>), {} },
-    { CF_KERNEL(scaled_rows_1_tile<32, 1, 64, 4, 1, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<64, 1, 1, 128, 3, 2, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<64, 1, 1, 128, 3, 2, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<32, 1, 4, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<32, 1, 4, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<16, 1, 16, 128, 4, 2, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<16, 1, 16, 128, 4, 2, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<16, 1, 8, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<16, 1, 8, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<8, 1, 32, 256, 4, 1, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
@@ -489,8 +561,44 @@ static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
-    { T0, 1, 1 },
+    { cf_mul(T0, H), 1, 1 },
     cf_mul(D, cf_mul(S, cf_mul(T0, U0))), // T0*U0*D*S words of shared memory
+  };
+  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_y_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+}
+
+static int scaled_rows_1_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *x, const float *w, float *sum, int n, int m)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(scaled_rows_1_tile1<2, 1, 128, 4096, 6, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<2, 1, 128, 4096, 6, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<8, 1, 32, 1024, 6, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<8, 1, 32, 1024, 6, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<8, 1, 8, 160, 16, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<8, 1, 8, 160, 16, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<8, 1, 64, 3456, 2, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<8, 1, 64, 3456, 2, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<4, 1, 128, 5120, 2, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<4, 1, 128, 5120, 2, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<1, 1, 256, 16384, 3, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<1, 1, 256, 16384, 3, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<1, 1, 512, 56320, 1, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile1<1, 1, 512, 56320, 1, 1>), {} },
+  };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m); // m
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_mul(T0, D), 1, 1 },
+    cf_add(cf_mul(S, T0), 32), // T0*S + 32 words of shared memory
   };
   void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_y_limit, &cf_given_k_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
@@ -501,7 +609,7 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
   cf_choice cf_chosen;
   scaled_rows_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
-  const int cf_together = cf_begins(x) && m % 4 == 0 ? 4 : 1;
+  const int cf_together = cf_lesser(cf_begins(x) && m % 4 == 0 ? 4 : 1, cf_begins(x) && m % 4 == 0 ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -531,11 +639,31 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 128, 3, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, x, w, sum, n, m);
   case 2:
-    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 64, 4, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, x, w, sum, n, m);
+  case 3:
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, x, w, sum, n, m);
+  case 4:
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, x, w, sum, n, m);
+  case 5:
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, x, w, sum, n, m);
+  case 6:
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 4096, cf_together, x, w, sum, n, m);
+  case 7:
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 1024, cf_together, x, w, sum, n, m);
+  case 8:
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 160, cf_together, x, w, sum, n, m);
+  case 9:
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3456, cf_together, x, w, sum, n, m);
+  case 10:
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 5120, cf_together, x, w, sum, n, m);
+  case 11:
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 16384, cf_together, x, w, sum, n, m);
+  case 12:
+    return scaled_rows_1_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 56320, cf_together, x, w, sum, n, m);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 12)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = scaled_rows_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
@@ -614,6 +742,7 @@ static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(scaled_rows_2_tile<1, 256, 1, 4, 4>), {} },
     { CF_KERNEL(scaled_rows_2_tile<4, 32, 2, 1, 8>), {} },
+    { CF_KERNEL(scaled_rows_2_tile<1, 128, 2, 4, 8>), {} },
   };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
@@ -674,8 +803,10 @@ static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, 
     return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, x, w, sum, y, n, m);
   case 2:
     return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, x, w, sum, y, n, m);
+  case 3:
+    return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, x, w, sum, y, n, m);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = scaled_rows_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
@@ -741,7 +872,7 @@ static int scaled_rows_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(scaled_rows_3_tile<256, 4, 8>), {} },
-    { CF_KERNEL(scaled_rows_3_tile<128, 1, 16>), {} },
+    { CF_KERNEL(scaled_rows_3_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_stride0_wide = m; // m
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
@@ -794,7 +925,7 @@ static int scaled_rows_3_run(cf_call *cf_state, float *y, float *last, int n, in
   case 1:
     return scaled_rows_3_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, y, last, n, m);
   case 2:
-    return scaled_rows_3_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, y, last, n, m);
+    return scaled_rows_3_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, y, last, n, m);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
@@ -853,8 +984,8 @@ static int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 12))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 12", cf_chosen->tile, 12);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

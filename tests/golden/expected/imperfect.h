@@ -80,8 +80,18 @@ static inline const char *scaled_rows_1_explain(int leaf)
   switch (leaf) {
   case 0: return "30 <= R_B, m*B0 <= Z_B, B0 <= T_B";
   case 1: return "31 <= R_B, Z_B < m*B0, B0 <= T_B; granularity: 3a: 'sum' is assigned outside the loop over 'k'; no-caching: 4b: not cached: x";
-  case 2: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0 <= T_B; register tile: T0 = 64, U0 = 1, D = 128, S = 3, M = 2";
-  case 3: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0 <= T_B; register tile: T0 = 32, U0 = 1, D = 64, S = 4, M = 1";
+  case 2: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
+  case 6: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
+  case 7: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4096, M = 6";
+  case 8: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 1024, M = 6";
+  case 9: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 160, M = 16";
+  case 10: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3456, M = 2";
+  case 11: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 5120, M = 2";
+  case 12: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 16384, M = 3";
+  case 13: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 56320, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -196,10 +206,30 @@ static inline cf_count scaled_rows_1_left_out(const cf_machine *machine, int n, 
 static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 }, { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 4 together */
-    { { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
+    { { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 }, { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, 4, 41, 8192, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, 4, 41, 8192, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 202, 0, 387, 24768, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, { 202, 0, 387, 24768, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, 8, 41, 8192, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 4426, 0, 387, 24768, 2, 0, 0, 1 }, { 1664, 0, 192, 8192, 0, 1, 1, 35 }, { 4426, 0, 387, 24768, 2, 0, 0, 1 }, { 1664, 0, 192, 8192, 0, 1, 1, 35 }, 8, 41, 8192, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 106, 0, 195, 12480, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, { 106, 0, 195, 12480, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, 4, 41, 4096, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 2218, 0, 195, 12480, 2, 0, 0, 1 }, { 832, 0, 96, 4096, 0, 1, 1, 19 }, { 2218, 0, 195, 12480, 2, 0, 0, 1 }, { 832, 0, 96, 4096, 0, 1, 1, 19 }, 4, 41, 4096, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 202, 0, 387, 24672, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, { 202, 0, 387, 24672, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, 8, 41, 8192, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 4426, 0, 387, 24672, 2, 0, 0, 1 }, { 1856, 0, 192, 8192, 0, 1, 1, 67 }, { 4426, 0, 387, 24672, 2, 0, 0, 1 }, { 1856, 0, 192, 8192, 0, 1, 1, 67 }, 8, 41, 8192, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 376, 0, 48, 1024, 0, 8, 0, 80 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 376, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 232, 0, 24, 1024, 0, 2, 0, 20 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 232, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
+    { { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 12, 256, 0, 8, 0, 8 }, { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 12, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
+    { { 0, 0, 0, 64, 1, 0, 1, 0 }, { 70, 0, 12, 256, 0, 8, 0, 8 }, { 0, 0, 0, 64, 1, 0, 1, 0 }, { 70, 0, 12, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 464, 0, 48, 2048, 0, 4, 0, 40 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 464, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 560, 0, 64, 2048, 0, 8, 0, 80 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 560, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 80, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 160, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 1 together */
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
@@ -207,21 +237,101 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
-  case 1: /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2 */
-    if (!(24576 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 64 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+  case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
+    if (!(24576 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
-  case 2: /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1 */
-    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 32 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
+    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
+    break;
+  case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
+    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
+    if (!(4096 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
+    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 6: /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 4096) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0;
+    break;
+  case 7: /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 1024) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 8: /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16 */
+    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 1312 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 160) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 9: /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 3456) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 16 : 17;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 10: /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 5120) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 18 : 19;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 4 != 0;
+    break;
+  case 11: /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 16384) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 20 : 21;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = 0;
+    break;
+  case 12: /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 56320) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 22 : 23;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = 0;
     break;
   default:
     return CF_SATURATED;
@@ -237,8 +347,8 @@ static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 12; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 12 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, scaled_rows_1_tile_cost(cf_number, machine, n, m, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
@@ -302,6 +412,7 @@ static inline const char *scaled_rows_2_explain(int leaf)
   case 1: return "17 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: x";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -428,6 +539,7 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   static const cf_tile_work cf_works[] = {
     { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 3136, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
@@ -452,6 +564,14 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
+  case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -466,8 +586,8 @@ static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, scaled_rows_2_tile_cost(cf_number, machine, n, m, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
@@ -527,7 +647,7 @@ static inline const char *scaled_rows_3_explain(int leaf)
   case 0: return "28 <= R_B, B0 <= Z_B, B0 <= T_B";
   case 1: return "12 <= R_B, Z_B < B0, B0 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: y";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -633,7 +753,7 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
 {
   static const cf_tile_work cf_works[] = {
     { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 24, 0, 132, 4608, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 99, 3456, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 96, 0, 528, 18432, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 396, 13824, 2, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -649,13 +769,13 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

@@ -107,7 +107,7 @@ static int wide_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(wide_tile<256, 4, 4>), {} },
-    { CF_KERNEL(wide_tile<128, 1, 8>), {} },
+    { CF_KERNEL(wide_tile<256, 2, 4>), {} },
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
@@ -157,7 +157,7 @@ static int wide_run(cf_call *cf_state, const long *x, long *y, int n, long first
   case 1:
     return wide_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n, first);
   case 2:
-    return wide_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, first);
+    return wide_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, y, n, first);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

@@ -360,7 +360,7 @@ static int macros_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(macros_tile<256, 4, 8>), {} },
-    { CF_KERNEL(macros_tile<128, 1, 16>), {} },
+    { CF_KERNEL(macros_tile<256, 2, 8>), {} },
   };
   const long long cf_given_c_stride0_wide = 128; // 128
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
@@ -413,7 +413,7 @@ static int macros_run(cf_call *cf_state, const float *a, float *c, int n, int B,
   case 1:
     return macros_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, c, n);
   case 2:
-    return macros_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, c, n);
+    return macros_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, c, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

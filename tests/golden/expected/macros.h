@@ -77,7 +77,7 @@ static inline const char *macros_explain(int leaf)
   case 0: return "14 <= R_B, B + 2 <= Z_B, B <= T_B";
   case 1: return "14 <= R_B, Z_B < B + 2, B <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: a";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -186,7 +186,7 @@ static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine
 {
   static const cf_tile_work cf_works[] = {
     { { 576, 0, 1184, 36896, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 432, 0, 888, 27680, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 72, 0, 148, 4640, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 54, 0, 111, 3488, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 288, 0, 592, 18464, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 216, 0, 444, 13856, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -202,13 +202,13 @@ static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

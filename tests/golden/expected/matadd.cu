@@ -233,6 +233,7 @@ static int matadd_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(matadd_tile<1, 256, 1, 4, 4>), {} },
     { CF_KERNEL(matadd_tile<4, 32, 2, 1, 8>), {} },
+    { CF_KERNEL(matadd_tile<1, 128, 2, 4, 8>), {} },
   };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -296,8 +297,10 @@ static int matadd_run(cf_call *cf_state, const int *a, const int *b, int *c, int
     return matadd_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, b, c, N, B0, B1, dim0, dim1);
   case 2:
     return matadd_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, c, N, B0, B1, dim0, dim1);
+  case 3:
+    return matadd_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, a, b, c, N, B0, B1, dim0, dim1);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = matadd_select(cf_state->machine, N, &cf_params, &cf_chosen);
@@ -350,8 +353,8 @@ static int matadd_call(bool cf_launches, const cf_machine *machine, int N, const
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(N >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "N >= 0", 0, N);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

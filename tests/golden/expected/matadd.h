@@ -76,6 +76,7 @@ static inline const char *matadd_explain(int leaf)
   case 1: return "19 <= R_B, R_B < 29, B0*B1 <= T_B; granularity: 3b: 2 copies rolled into a loop; the loop over 'h' joins the grid loop over 'p' as 'p_h'";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -196,6 +197,7 @@ static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine
   static const cf_tile_work cf_works[] = {
     { { 640, 0, 192, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 480, 0, 144, 18432, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     { { 160, 0, 48, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 3456, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 640, 0, 192, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 72, 9216, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
   };
   const long long cf_limit0 = cf_mul(dim0, B0); /* dim0 * B0 */
   const long long cf_limit1 = cf_mul(dim1, B1); /* dim1 * B1 */
@@ -209,7 +211,7 @@ static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit1 % 1024 != 0;
     break;
   case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
@@ -217,8 +219,16 @@ static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
+    break;
+  case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
   default:
     return CF_SATURATED;
@@ -234,8 +244,8 @@ static inline cf_tiling matadd_tile(const cf_machine *machine, int B0, int B1, i
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, matadd_tile_cost(cf_number, machine, B0, B1, dim0, dim1, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

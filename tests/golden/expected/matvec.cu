@@ -115,8 +115,8 @@ extern "C" __global__ void matvec_leaf2(
 #line "matvec.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
-__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
+template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+__global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
     const float *__restrict__ a,
     const float *__restrict__ x,
     float *__restrict__ y,
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
     int y_1_limit,
     int j_limit)
 {
-  static_assert(D % 32 == 0 && T0 % (D / 4) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
+  static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
@@ -134,21 +134,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
   float *const shared_a = (float *)cf_shared;
   float *const shared_x = (float *)(cf_shared + 4 * (T0 * U0 * D * S));
   const int thread = t0;
-  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D,
-      T0> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, j_limit, thread);
-  cf_feed<float, cf_together == 4, 1, D, 0, 0, D, T0> feed_x(&x[0], 1, 1, j_limit, thread);
+  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0
+      * H> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, j_limit, thread);
+  cf_feed<float, cf_together == 4, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, j_limit, thread);
   float sum[U0];
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
-    sum[r0] = 0;
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y_1 = o0 + (r0 * T0 + t0);
-    if (y_1 < y_1_limit)
+  if (H == 1 || thread < T0) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+      sum[r0] = 0;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 12 "matvec.mf"
-      sum[r0] = 0.0f;
-  }
+        sum[r0] = 0.0f;
+    }
 #line "matvec.cu"
+  }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
@@ -165,38 +167,44 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (j_limit - step * D >= D) {
-      #pragma unroll
-      for (int z = 0; z < D; z++)
+    if (H == 1 || thread < T0) {
+      if (j_limit - step * D >= D) {
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int z = 0; z < D; z++)
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
 #line 14 "matvec.mf"
-          sum[r0] +=
-              shared_a[piece_a
-              + ((r0 * T0 + t0) * D + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-              * shared_x[piece_x + z];
+            sum[r0] +=
+                shared_a[piece_a
+                + ((r0 * T0 + t0) * D
+                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
+                * shared_x[piece_x + z];
 #line "matvec.cu"
-    } else {
-      for (int z = 0; z < j_limit - step * D; z++)
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+      } else {
+        for (int z = 0; z < j_limit - step * D; z++)
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
 #line 14 "matvec.mf"
-          sum[r0] +=
-              shared_a[piece_a
-              + ((r0 * T0 + t0) * D + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-              * shared_x[piece_x + z];
+            sum[r0] +=
+                shared_a[piece_a
+                + ((r0 * T0 + t0) * D
+                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
+                * shared_x[piece_x + z];
 #line "matvec.cu"
+      }
     }
   }
-  const int e0 = cf_again(o0);
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y_1 = e0 + (r0 * T0 + t0);
-    if (y_1 < y_1_limit)
+  if (H == 1 || thread < T0) {
+    const int e0 = cf_again(o0);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = e0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 15 "matvec.mf"
-      y[y_1] = sum[r0];
-  }
+        y[y_1] = sum[r0];
+    }
 #line "matvec.cu"
+  }
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -347,13 +355,19 @@ static int matvec_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, cons
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *a, const float *x, float *y, int m, int n)
+static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S, int cf_together, const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(matvec_tile<64, 1, 128, 3, 2, 4>), {} },
-    { CF_KERNEL(matvec_tile<64, 1, 128, 3, 2, 1>), {} },
-    { CF_KERNEL(matvec_tile<32, 1, 64, 4, 1, 4>), {} },
-    { CF_KERNEL(matvec_tile<32, 1, 64, 4, 1, 1>), {} },
+    { CF_KERNEL(matvec_tile<64, 1, 1, 128, 3, 2, 4>), {} },
+    { CF_KERNEL(matvec_tile<64, 1, 1, 128, 3, 2, 1>), {} },
+    { CF_KERNEL(matvec_tile<32, 1, 4, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(matvec_tile<32, 1, 4, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(matvec_tile<16, 1, 16, 128, 4, 2, 4>), {} },
+    { CF_KERNEL(matvec_tile<16, 1, 16, 128, 4, 2, 1>), {} },
+    { CF_KERNEL(matvec_tile<16, 1, 8, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(matvec_tile<16, 1, 8, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(matvec_tile<8, 1, 32, 256, 4, 1, 4>), {} },
+    { CF_KERNEL(matvec_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -366,7 +380,7 @@ static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
-    { T0, 1, 1 },
+    { cf_mul(T0, H), 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
@@ -444,25 +458,31 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return matvec_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 128, 3, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, a, x, y, m, n);
   case 2:
-    return matvec_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 64, 4, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, a, x, y, m, n);
   case 3:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, a, x, y, m, n);
   case 4:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, a, x, y, m, n);
   case 5:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_together, a, x, y, m, n);
+    return matvec_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, a, x, y, m, n);
   case 6:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 2720, cf_together, a, x, y, m, n);
   case 7:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, 896, cf_together, a, x, y, m, n);
   case 8:
-    return matvec_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_together, a, x, y, m, n);
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 2, 8, 1, 8, 128, cf_together, a, x, y, m, n);
   case 9:
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 64, 3072, cf_together, a, x, y, m, n);
+  case 10:
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 4, 4, 1, 128, 4096, cf_together, a, x, y, m, n);
+  case 11:
+    return matvec_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 8192, cf_together, a, x, y, m, n);
+  case 12:
     return matvec_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 28160, cf_together, a, x, y, m, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 9)
+    if (cf_state->tile > 0 && cf_state->tile <= 12)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = matvec_select(cf_state->machine, m, n, &cf_params, &cf_chosen);
@@ -519,8 +539,8 @@ static int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 9))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 9", cf_chosen->tile, 9);
+  if (!(!params || cf_chosen->tile <= 12))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 12", cf_chosen->tile, 12);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

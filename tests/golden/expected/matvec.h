@@ -81,15 +81,18 @@ static inline const char *matvec_explain(int leaf)
   case 0: return "29 <= R_B, n*B + n <= Z_B, B <= T_B";
   case 1: return "28 <= R_B, R_B < 29, n*B + n <= Z_B, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
   case 2: return "28 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next iteration; no-caching: 4b: not cached: a, x";
-  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0 <= T_B; register tile: T0 = 64, U0 = 1, D = 128, S = 3, M = 2";
-  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0 <= T_B; register tile: T0 = 32, U0 = 1, D = 64, S = 4, M = 1";
-  case 5: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 2720, M = 6";
-  case 6: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 896, M = 6";
-  case 7: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 128, M = 16";
-  case 8: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3072, M = 2";
-  case 9: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 4096, M = 2";
-  case 10: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 8192, M = 3";
-  case 11: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 28160, M = 1";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
+  case 6: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
+  case 7: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
+  case 8: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 2720, M = 6";
+  case 9: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 896, M = 6";
+  case 10: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 128, M = 16";
+  case 11: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3072, M = 2";
+  case 12: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 4096, M = 2";
+  case 13: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 8192, M = 3";
+  case 14: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 28160, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -205,10 +208,16 @@ static inline cf_count matvec_left_out(const cf_machine *machine, int m, int n, 
 static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11966, 0, 1042, 66816, 1, 0, 0, 0 }, { 6492, 0, 840, 33280, 0, 1, 1, 35 }, { 11966, 0, 1042, 66816, 1, 0, 0, 0 }, { 6492, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, 1, 41, 8448, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 4 together */
-    { { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, 1, 41, 8448, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
+    { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 11966, 0, 1042, 66816, 1, 0, 0, 0 }, { 6492, 0, 840, 33280, 0, 1, 1, 35 }, { 11966, 0, 1042, 66816, 1, 0, 0, 0 }, { 6492, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 4695, 0, 409, 26176, 1, 0, 0, 0 }, { 1820, 0, 232, 8704, 0, 1, 1, 35 }, { 4695, 0, 409, 26176, 1, 0, 0, 0 }, { 1820, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 2349, 0, 205, 13120, 1, 0, 0, 0 }, { 910, 0, 116, 4352, 0, 1, 1, 19 }, { 2349, 0, 205, 13120, 1, 0, 0, 0 }, { 910, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 4971, 0, 433, 27680, 1, 0, 0, 0 }, { 2168, 0, 272, 9216, 0, 1, 1, 67 }, { 4971, 0, 433, 27680, 1, 0, 0, 0 }, { 2168, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
     { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
     { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
     { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
@@ -230,73 +239,97 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
-  case 1: /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2 */
-    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 64 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+  case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
-  case 2: /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1 */
-    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 32 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
-  case 3: /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
+  case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
+    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
+    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
+  case 6: /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
-  case 4: /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6 */
+  case 7: /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
-  case 5: /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16 */
+  case 8: /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16 */
     if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
-  case 6: /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2 */
+  case 9: /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2 */
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
-  case 7: /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2 */
+  case 10: /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2 */
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    cf_work_of += cf_together == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 4 != 0;
     break;
-  case 8: /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3 */
+  case 11: /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 14 : 15;
+    cf_work_of += cf_together == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
-  case 9: /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1 */
+  case 12: /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1 */
     if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 16 : 17;
+    cf_work_of += cf_together == 4 ? 22 : 23;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -316,8 +349,8 @@ static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 9; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 9 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 12; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 12 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, matvec_tile_cost(cf_number, machine, m, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

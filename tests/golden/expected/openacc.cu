@@ -126,7 +126,7 @@ static int openacc_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(openacc_1_tile<256, 4, 8>), {} },
-    { CF_KERNEL(openacc_1_tile<128, 1, 16>), {} },
+    { CF_KERNEL(openacc_1_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_limit_wide = cf_limit(m); // m
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
@@ -176,7 +176,7 @@ static int openacc_1_run(cf_call *cf_state, int *a, int m, int B0, int t)
   case 1:
     return openacc_1_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, m, t);
   case 2:
-    return openacc_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, m, t);
+    return openacc_1_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, m, t);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

@@ -63,7 +63,7 @@ static inline const char *openacc_1_explain(int leaf)
   switch (leaf) {
   case 0: return "14 <= R_B, B0 <= T_B";
   case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -146,7 +146,7 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
 {
   static const cf_tile_work cf_works[] = {
     { { 320, 0, 96, 12288, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 72, 9216, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 40, 0, 12, 1536, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 9, 1152, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 160, 0, 48, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 4608, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = m; /* m */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -159,16 +159,16 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_times(8, cf_number_of(cf_limit0));
+    cf_launch.bytes = cf_times(12, cf_number_of(cf_limit0));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_times(8, cf_number_of(cf_limit0));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.bytes = cf_times(12, cf_number_of(cf_limit0));
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

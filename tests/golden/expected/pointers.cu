@@ -183,6 +183,7 @@ static int pointers_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(pointers_tile<1, 256, 1, 4, 4>), {} },
     { CF_KERNEL(pointers_tile<4, 32, 2, 1, 8>), {} },
+    { CF_KERNEL(pointers_tile<1, 128, 2, 4, 8>), {} },
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -243,8 +244,10 @@ static int pointers_run(cf_call *cf_state, const float *a, float *b, int m, int 
     return pointers_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, b, m, n);
   case 2:
     return pointers_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, m, n);
+  case 3:
+    return pointers_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, a, b, m, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = pointers_select(cf_state->machine, &cf_params, &cf_chosen);
@@ -301,8 +304,8 @@ static int pointers_call(bool cf_launches, const cf_machine *machine, int m, int
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -74,6 +74,7 @@ static inline const char *pointers_explain(int leaf)
   case 1: return "12 <= R_B, R_B < 14, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common subexpressions are computed once";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -168,6 +169,7 @@ static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machi
   static const cf_tile_work cf_works[] = {
     { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     { { 56, 0, 16, 2048, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 12, 1152, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -192,6 +194,14 @@ static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
+  case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -206,8 +216,8 @@ static inline cf_tiling pointers_tile(const cf_machine *machine, int m, int n, i
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, pointers_tile_cost(cf_number, machine, m, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

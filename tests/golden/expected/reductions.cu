@@ -720,6 +720,7 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_1_tile<1, 256, 1, 4, 4>), {} },
     { CF_KERNEL(reductions_1_tile<4, 32, 2, 1, 8>), {} },
+    { CF_KERNEL(reductions_1_tile<1, 128, 2, 4, 8>), {} },
   };
   const long long cf_given_a_stride0_wide = m; // m
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -786,8 +787,10 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
     return reductions_1_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, parts_of_float, parts_of_float_1, n, m, most, j_parts, j_steps, i_parts, i_steps);
   case 2:
     return reductions_1_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, parts_of_float, parts_of_float_1, n, m, most, j_parts, j_steps, i_parts, i_steps);
+  case 3:
+    return reductions_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, a, parts_of_float, parts_of_float_1, n, m, most, j_parts, j_steps, i_parts, i_steps);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = reductions_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
@@ -951,7 +954,7 @@ static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_3_tile<256, 4, 8>), {} },
-    { CF_KERNEL(reductions_3_tile<128, 1, 16>), {} },
+    { CF_KERNEL(reductions_3_tile<256, 2, 8>), {} },
   };
   const long long cf_given_k_stride0_wide = cf_mul(2, i_parts); // 2 * i_parts
   long cf_given_k_stride0 = (long)cf_given_k_stride0_wide;
@@ -1010,7 +1013,7 @@ static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned 
   case 1:
     return reductions_3_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, k, y, parts_of_unsigned, n, i_parts, i_steps);
   case 2:
-    return reductions_3_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, k, y, parts_of_unsigned, n, i_parts, i_steps);
+    return reductions_3_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, k, y, parts_of_unsigned, n, i_parts, i_steps);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

@@ -77,6 +77,7 @@ static inline const char *reductions_1_explain(int leaf)
   case 0: return "32 <= R_B, B0*B1 <= T_B";
   case 1: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -182,6 +183,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   static const cf_tile_work cf_works[] = {
     { { 992, 0, 96, 12288, 4, 0, 0, 44 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 72, 9216, 3, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     { { 248, 0, 24, 3072, 2, 0, 0, 22 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 186, 0, 18, 1728, 2, 0, 0, 22 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 992, 0, 96, 12288, 8, 0, 0, 88 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 36, 4608, 3, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = j_parts; /* j_parts */
@@ -207,6 +209,14 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
+  case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
+    cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -221,8 +231,8 @@ static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, reductions_1_tile_cost(cf_number, machine, j_parts, i_parts, i_steps, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
@@ -414,7 +424,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 2048);
-    cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 2: /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4 */
@@ -422,7 +432,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1024);
-    cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 3: /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2 */
@@ -430,7 +440,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 4096);
-    cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = 0;
     break;
   case 4: /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1 */
@@ -438,7 +448,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
-    cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = 0;
     break;
   default:
@@ -502,7 +512,7 @@ static inline const char *reductions_3_explain(int leaf)
   switch (leaf) {
   case 0: return "29 <= R_B, B0 <= T_B";
   case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -592,7 +602,7 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
 {
   static const cf_tile_work cf_works[] = {
     { { 320, 0, 160, 20480, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 40, 0, 20, 2560, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 15, 1920, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 160, 0, 80, 10240, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 60, 7680, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = i_steps; /* i_steps */
@@ -609,13 +619,13 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

@@ -396,7 +396,7 @@ static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(softmax_tile<256, 4, 8>), {} },
-    { CF_KERNEL(softmax_tile<128, 1, 16>), {} },
+    { CF_KERNEL(softmax_tile<256, 2, 8>), {} },
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -501,7 +501,7 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
   case 1:
     return softmax_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, y, m, n);
   case 2:
-    return softmax_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, y, m, n);
+    return softmax_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, y, m, n);
   case 3:
     return softmax_tile1_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, 4096, cf_together, a, y, m, n);
   case 4:

@@ -80,7 +80,7 @@ static inline const char *softmax_explain(int leaf)
   case 0: return "29 <= R_B, 2*n*B + B <= Z_B, B <= T_B";
   case 1: return "32 <= R_B, Z_B < 2*n*B + B, B <= T_B; granularity: 3a: the loop over 'j' hands 'most' to the next iteration; no-caching: 4b: not cached: a, y";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   case 4: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4096, M = 6";
   case 5: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 1024, M = 6";
   case 6: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 160, M = 16";
@@ -215,7 +215,7 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
 {
   static const cf_tile_work cf_works[] = {
     { { 96, 0, 1024, 131072, 0, 0, 0, 0 }, { 1312, 0, 6144, 0, 3, 0, 0, 22 }, { 72, 0, 768, 98304, 0, 0, 0, 0 }, { 768, 0, 4608, 0, 9, 0, 0, 39 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 12, 0, 128, 16384, 0, 0, 0, 0 }, { 164, 0, 768, 0, 3, 0, 0, 22 }, { 9, 0, 96, 12288, 0, 0, 0, 0 }, { 96, 0, 576, 0, 3, 0, 0, 13 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 48, 0, 512, 65536, 0, 0, 0, 0 }, { 656, 0, 3072, 0, 3, 0, 0, 22 }, { 36, 0, 384, 49152, 0, 0, 0, 0 }, { 384, 0, 2304, 0, 6, 0, 0, 26 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
     { { 355, 0, 162, 64, 1, 8, 12, 7 }, { 464, 0, 96, 2048, 0, 11, 0, 102 }, { 355, 0, 162, 64, 1, 8, 12, 7 }, { 464, 0, 96, 2048, 0, 11, 0, 102 }, 8, 40, 8482, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
     { { 355, 0, 162, 64, 1, 8, 12, 7 }, { 640, 0, 96, 2048, 0, 11, 0, 102 }, { 355, 0, 162, 64, 1, 8, 12, 7 }, { 640, 0, 96, 2048, 0, 11, 0, 102 }, 8, 40, 8482, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
     { { 243, 0, 162, 256, 1, 6, 10, 5 }, { 320, 0, 120, 2048, 0, 5, 0, 42 }, { 243, 0, 162, 256, 1, 6, 10, 5 }, { 320, 0, 120, 2048, 0, 5, 0, 42 }, 8, 40, 8488, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
@@ -245,13 +245,13 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   case 3: /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6 */
     if (!(8482 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;

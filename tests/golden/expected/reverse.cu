@@ -143,7 +143,7 @@ static int reverse_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reverse_tile<256, 4, 8>), {} },
-    { CF_KERNEL(reverse_tile<128, 1, 16>), {} },
+    { CF_KERNEL(reverse_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_limit_wide = cf_limit(n); // n
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
@@ -193,7 +193,7 @@ static int reverse_run(cf_call *cf_state, const float *in, float *out, int n, in
   case 1:
     return reverse_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, in, out, n);
   case 2:
-    return reverse_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, in, out, n);
+    return reverse_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, in, out, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

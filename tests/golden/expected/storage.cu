@@ -469,8 +469,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line "storage.cu"
 }
 
-template <int T0, int U0, int D, int S, int M, int cf_together>
-__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
+template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+__global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     const __nv_bfloat16 *__restrict__ a,
     const __nv_bfloat16 *__restrict__ x,
     __nv_bfloat16 *__restrict__ y,
@@ -478,7 +478,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
     int y_1_limit,
     int k_limit)
 {
-  static_assert(D % 64 == 0 && T0 % (D / 8) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
+  static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
@@ -488,18 +488,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
   __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_shared;
   __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_shared + 4 * (T0 * U0 * D * S));
   const int thread = t0;
-  cf_feed<__nv_bfloat16, cf_together == 4, T0 * U0, D, 1, 0, D,
-      T0> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, k_limit, thread);
-  cf_feed<__nv_bfloat16, cf_together == 4, 1, D, 0, 0, D, T0> feed_x(&x[0], 1, 1, k_limit, thread);
+  cf_feed<__nv_bfloat16, cf_together == 4, T0 * U0, D, 1, 0, D, T0
+      * H> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, k_limit, thread);
+  cf_feed<__nv_bfloat16, cf_together == 4, 1, D, 0, 0, D, T0
+      * H> feed_x(&x[0], 1, 1, k_limit, thread);
   __nv_bfloat16 private_y[U0];
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
-    private_y[r0] = __float2bfloat16_rn((float)0);
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y_1 = o0 + (r0 * T0 + t0);
-    if (y_1 < y_1_limit)
-      private_y[r0] = y[y_1];
+  if (H == 1 || thread < T0) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+      private_y[r0] = __float2bfloat16_rn((float)0);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+        private_y[r0] = y[y_1];
+    }
   }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
@@ -517,39 +520,43 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (k_limit - step * D >= D) {
-      #pragma unroll
-      for (int z = 0; z < D; z++)
+    if (H == 1 || thread < T0) {
+      if (k_limit - step * D >= D) {
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int z = 0; z < D; z++)
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
 #line 25 "storage.mf"
-          private_y[r0] =
-              __float2bfloat16_rn(__bfloat162float(private_y[r0])
-              + __bfloat162float(shared_a[piece_a
-              + ((r0 * T0 + t0) * D
-              + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
-              * __bfloat162float(shared_x[piece_x + z]));
+            private_y[r0] =
+                __float2bfloat16_rn(__bfloat162float(private_y[r0])
+                + __bfloat162float(shared_a[piece_a
+                + ((r0 * T0 + t0) * D
+                + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
+                * __bfloat162float(shared_x[piece_x + z]));
 #line "storage.cu"
-    } else {
-      for (int z = 0; z < k_limit - step * D; z++)
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+      } else {
+        for (int z = 0; z < k_limit - step * D; z++)
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
 #line 25 "storage.mf"
-          private_y[r0] =
-              __float2bfloat16_rn(__bfloat162float(private_y[r0])
-              + __bfloat162float(shared_a[piece_a
-              + ((r0 * T0 + t0) * D
-              + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
-              * __bfloat162float(shared_x[piece_x + z]));
+            private_y[r0] =
+                __float2bfloat16_rn(__bfloat162float(private_y[r0])
+                + __bfloat162float(shared_a[piece_a
+                + ((r0 * T0 + t0) * D
+                + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
+                * __bfloat162float(shared_x[piece_x + z]));
 #line "storage.cu"
+      }
     }
   }
-  const int e0 = cf_again(o0);
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y_1 = e0 + (r0 * T0 + t0);
-    if (y_1 < y_1_limit)
-      y[y_1] = private_y[r0];
+  if (H == 1 || thread < T0) {
+    const int e0 = cf_again(o0);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = e0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+        y[y_1] = private_y[r0];
+    }
   }
 }
 
@@ -908,13 +915,19 @@ static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
+static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S, int cf_together, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(rounded_tile<64, 1, 128, 3, 2, 4>), {} },
-    { CF_KERNEL(rounded_tile<64, 1, 128, 3, 2, 1>), {} },
-    { CF_KERNEL(rounded_tile<32, 1, 64, 4, 1, 4>), {} },
-    { CF_KERNEL(rounded_tile<32, 1, 64, 4, 1, 1>), {} },
+    { CF_KERNEL(rounded_tile<64, 1, 1, 128, 3, 2, 4>), {} },
+    { CF_KERNEL(rounded_tile<64, 1, 1, 128, 3, 2, 1>), {} },
+    { CF_KERNEL(rounded_tile<32, 1, 4, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(rounded_tile<32, 1, 4, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(rounded_tile<16, 1, 16, 128, 4, 2, 4>), {} },
+    { CF_KERNEL(rounded_tile<16, 1, 16, 128, 4, 2, 1>), {} },
+    { CF_KERNEL(rounded_tile<16, 1, 8, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(rounded_tile<16, 1, 8, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(rounded_tile<8, 1, 32, 256, 4, 1, 4>), {} },
+    { CF_KERNEL(rounded_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
   if (cf_is_empty(n)) return CF_OK; // n
   const long long cf_given_a_stride0_wide = n; // n
@@ -928,7 +941,7 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
-    { T0, 1, 1 },
+    { cf_mul(T0, H), 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_k_limit, 0 };
@@ -970,11 +983,17 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return rounded_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 128, 3, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, a, x, y, n);
   case 2:
-    return rounded_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 64, 4, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, a, x, y, n);
+  case 3:
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, a, x, y, n);
+  case 4:
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, a, x, y, n);
+  case 5:
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, a, x, y, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = rounded_select(cf_state->machine, n, &cf_params, &cf_chosen);
@@ -1025,8 +1044,8 @@ static int rounded_call(bool cf_launches, const cf_machine *machine, int n, cons
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 5))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

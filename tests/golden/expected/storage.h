@@ -543,8 +543,11 @@ static inline const char *rounded_explain(int leaf)
   switch (leaf) {
   case 0: return "30 <= R_B, n*B + n <= Z_B, B <= T_B";
   case 1: return "30 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: iterations of the loop over 'k' depend on each other in 'y'; no-caching: 4b: not cached: a, x";
-  case 2: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0 <= T_B; register tile: T0 = 64, U0 = 1, D = 128, S = 3, M = 2";
-  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0 <= T_B; register tile: T0 = 32, U0 = 1, D = 64, S = 4, M = 1";
+  case 2: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
+  case 6: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -658,31 +661,61 @@ static inline cf_count rounded_left_out(const cf_machine *machine, int n, const 
 static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 452, 0, 532, 33536, 2, 0, 0, 0 }, { 484, 0, 274, 16640, 0, 1, 1, 35 }, { 452, 0, 532, 33536, 2, 0, 0, 0 }, { 484, 0, 274, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11972, 0, 1044, 33536, 2, 0, 0, 0 }, { 6244, 0, 530, 16640, 0, 1, 1, 35 }, { 11972, 0, 1044, 33536, 2, 0, 0, 0 }, { 6244, 0, 530, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 240, 0, 206, 12800, 2, 0, 0, 0 }, { 146, 0, 73, 4224, 0, 1, 1, 19 }, { 240, 0, 206, 12800, 2, 0, 0, 0 }, { 146, 0, 73, 4224, 0, 1, 1, 19 }, 1, 41, 8448, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 4 together */
-    { { 4560, 0, 398, 12800, 2, 0, 0, 0 }, { 1586, 0, 137, 4224, 0, 1, 1, 19 }, { 4560, 0, 398, 12800, 2, 0, 0, 0 }, { 1586, 0, 137, 4224, 0, 1, 1, 19 }, 1, 41, 8448, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
+    { { 452, 0, 532, 33536, 2, 0, 0, 0 }, { 484, 0, 274, 16640, 0, 1, 1, 35 }, { 452, 0, 532, 33536, 2, 0, 0, 0 }, { 484, 0, 274, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 11972, 0, 1044, 33536, 2, 0, 0, 0 }, { 6244, 0, 530, 16640, 0, 1, 1, 35 }, { 11972, 0, 1044, 33536, 2, 0, 0, 0 }, { 6244, 0, 530, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 240, 0, 206, 12800, 2, 0, 0, 0 }, { 146, 0, 73, 4224, 0, 1, 1, 19 }, { 240, 0, 206, 12800, 2, 0, 0, 0 }, { 146, 0, 73, 4224, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 4560, 0, 398, 12800, 2, 0, 0, 0 }, { 1586, 0, 137, 4224, 0, 1, 1, 19 }, { 4560, 0, 398, 12800, 2, 0, 0, 0 }, { 1586, 0, 137, 4224, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 378, 0, 218, 13120, 2, 0, 0, 0 }, { 256, 0, 75, 4352, 0, 1, 1, 35 }, { 378, 0, 218, 13120, 2, 0, 0, 0 }, { 256, 0, 75, 4352, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 4698, 0, 410, 13120, 2, 0, 0, 0 }, { 1696, 0, 139, 4352, 0, 1, 1, 35 }, { 4698, 0, 410, 13120, 2, 0, 0, 0 }, { 1696, 0, 139, 4352, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 192, 0, 110, 6592, 2, 0, 0, 0 }, { 130, 0, 39, 2176, 0, 1, 1, 19 }, { 192, 0, 110, 6592, 2, 0, 0, 0 }, { 130, 0, 39, 2176, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 2352, 0, 206, 6592, 2, 0, 0, 0 }, { 850, 0, 71, 2176, 0, 1, 1, 19 }, { 2352, 0, 206, 6592, 2, 0, 0, 0 }, { 850, 0, 71, 2176, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 654, 0, 242, 13888, 2, 0, 0, 0 }, { 476, 0, 82, 4608, 0, 1, 1, 67 }, { 654, 0, 242, 13888, 2, 0, 0, 0 }, { 476, 0, 82, 4608, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 4974, 0, 434, 13888, 2, 0, 0, 0 }, { 1916, 0, 146, 4608, 0, 1, 1, 67 }, { 4974, 0, 434, 13888, 2, 0, 0, 0 }, { 1916, 0, 146, 4608, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
-  case 1: /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2 */
-    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 64 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
     cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
-  case 2: /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1 */
-    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 32 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
     cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
+    break;
+  case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
+    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
+    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 256);
+    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   default:
     return CF_SATURATED;
@@ -698,8 +731,8 @@ static inline cf_tiling rounded_tile(const cf_machine *machine, int n, int cf_to
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, rounded_tile_cost(cf_number, machine, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -169,7 +169,7 @@ static int strided_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(strided_tile<256, 4, 8>), {} },
-    { CF_KERNEL(strided_tile<128, 1, 16>), {} },
+    { CF_KERNEL(strided_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
@@ -219,7 +219,7 @@ static int strided_run(cf_call *cf_state, const float *x, float *y, int n, int B
   case 1:
     return strided_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, B, s, dim);
   case 2:
-    return strided_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, B, s, dim);
+    return strided_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, y, B, s, dim);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

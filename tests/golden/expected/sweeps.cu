@@ -623,7 +623,7 @@ static int sweeps_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(sweeps_2_tile<256, 4, 8>), {} },
-    { CF_KERNEL(sweeps_2_tile<128, 1, 16>), {} },
+    { CF_KERNEL(sweeps_2_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
@@ -693,7 +693,7 @@ static int sweeps_2_run(cf_call *cf_state, float *a, float *b, int n, int B, int
   case 1:
     return sweeps_2_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, b, n);
   case 2:
-    return sweeps_2_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, b, n);
+    return sweeps_2_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, b, n);
   case 3:
     return cf_swept(cf_state, cf_sweeps, 0, sweeps_2_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));
   default:

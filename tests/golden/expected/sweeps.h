@@ -251,7 +251,7 @@ static inline const char *sweeps_2_explain(int leaf)
   switch (leaf) {
   case 0: return "12 <= R_B, B <= T_B";
   case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   case 3: return "U0 + 40 <= R_B, 2*T0*U0 <= Z_B, T0 <= T_B; time tile: T0 = 256, U0 = 4, K = 19, M = 6";
   default: return "there is no such leaf";
   }
@@ -332,7 +332,7 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
 {
   static const cf_tile_work cf_works[] = {
     { { 192, 0, 64, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 150, 0, 50, 6208, 4, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 24, 0, 8, 1024, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 24, 0, 8, 832, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 96, 0, 32, 4096, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 78, 0, 26, 3136, 2, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
     { { 0, 0, 32, 8128, 1, 0, 0, 0 }, { 228, 0, 95, 0, 0, 4, 1, 4 }, { 5, 0, 36, 6080, 4, 0, 0, 0 }, { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 }, /* T0 = 256, U0 = 4, K = 19, M = 6 */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
@@ -348,10 +348,10 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
     cf_launch.is_cut = 1;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 1, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 1, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
     cf_launch.is_cut = 1;

@@ -10,6 +10,10 @@
 
 <library/prologue.cu>
 
+<library/vectors.cu>
+
+<library/stage.cu>
+
 // ---- kernels
 
 extern "C" __global__ void triangle_leaf0(
@@ -34,58 +38,100 @@ extern "C" __global__ void triangle_leaf0(
 #line "triangle.cu"
 }
 
-template <int T0, int U0, int M>
-__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) triangle_tile(
+template <int T0, int U0, int H, int D, int S, int M, int cf_together>
+__global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
     const float *__restrict__ a,
     const float *__restrict__ x,
     float *__restrict__ y,
     long a_stride0,
-    int y_1_limit)
+    int y_1_limit,
+    int j_limit)
 {
+  static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  if (o0 + T0 * U0 <= y_1_limit) {
-    float sum[U0];
+  float *const shared_a = (float *)cf_shared;
+  float *const shared_x = (float *)(cf_shared + 4 * (T0 * U0 * D * S));
+  const int thread = t0;
+  const int count = cf_block_steps(j_limit, o0 + T0 * U0 < y_1_limit ? o0 + T0 * U0 : y_1_limit);
+  const int common = cf_block_steps(j_limit, o0 + 1);
+  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0
+      * H> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, count, thread);
+  cf_feed<float, cf_together == 4, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, count, thread);
+  float sum[U0];
+  if (H == 1 || thread < T0) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
-#line 6 "triangle.mf"
       sum[r0] = 0;
-#line "triangle.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
-#line 7 "triangle.mf"
-      for (int j = 0; j < y_1 + 1; j++)
-        sum[r0] += a[y_1 * a_stride0 + j] * x[j];
-    }
-#line "triangle.cu"
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
-#line 9 "triangle.mf"
-        value[r0] = sum[r0];
-#line "triangle.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 9 "triangle.mf"
-        y[y_1] = value[r0];
-      }
-    }
-#line "triangle.cu"
-  } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      if (y_1 < y_1_limit)
 #line 6 "triangle.mf"
-        float sum = 0;
-        for (int j = 0; j < y_1 + 1; j++)
-          sum += a[y_1 * a_stride0 + j] * x[j];
-        y[y_1] = sum;
+        sum[r0] = 0;
+    }
+#line "triangle.cu"
+  }
+  #pragma unroll
+  for (int ahead = 0; ahead < S - 1; ahead++) {
+    feed_a.stage(shared_a + ahead * (T0 * U0 * D));
+    feed_x.stage(shared_x + ahead * D);
+    cf_commit();
+  }
+  const int steps = (count + (D - 1)) / D;
+  for (int step = 0; step < steps; step++) {
+    cf_await<S - 2>();
+    __syncthreads();
+    feed_a.stage(shared_a + (step + (S - 1)) % S * (T0 * U0 * D));
+    feed_x.stage(shared_x + (step + (S - 1)) % S * D);
+    cf_commit();
+    const int slot = step % S;
+    const int piece_a = slot * (T0 * U0 * D);
+    const int piece_x = slot * D;
+    if (H == 1 || thread < T0) {
+      if (step < common / D) {
+        #pragma unroll
+        for (int z = 0; z < D; z++)
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 8 "triangle.mf"
+            sum[r0] +=
+                shared_a[piece_a
+                + ((r0 * T0 + t0) * D
+                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
+                * shared_x[piece_x + z];
+#line "triangle.cu"
+      } else {
+        for (int z = 0; z < (count - step * D < D ? count - step * D : D); z++) {
+          const int j = step * D + z;
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0);
+            if (j < y_1 + 1)
+#line 8 "triangle.mf"
+              sum[r0] +=
+                  shared_a[piece_a
+                  + ((r0 * T0 + t0) * D
+                  + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
+                  * shared_x[piece_x + z];
+          }
+        }
+#line "triangle.cu"
       }
+    }
+  }
+  if (H == 1 || thread < T0) {
+    const int e0 = cf_again(o0);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = e0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 9 "triangle.mf"
+        y[y_1] = sum[r0];
     }
 #line "triangle.cu"
   }
@@ -128,11 +174,19 @@ static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, co
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, const float *x, float *y, int n)
+static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S, int cf_together, const float *a, const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(triangle_tile<256, 4, 8>), {} },
-    { CF_KERNEL(triangle_tile<128, 1, 16>), {} },
+    { CF_KERNEL(triangle_tile<64, 1, 1, 128, 3, 2, 4>), {} },
+    { CF_KERNEL(triangle_tile<64, 1, 1, 128, 3, 2, 1>), {} },
+    { CF_KERNEL(triangle_tile<32, 1, 4, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(triangle_tile<32, 1, 4, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(triangle_tile<16, 1, 16, 128, 4, 2, 4>), {} },
+    { CF_KERNEL(triangle_tile<16, 1, 16, 128, 4, 2, 1>), {} },
+    { CF_KERNEL(triangle_tile<16, 1, 8, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(triangle_tile<16, 1, 8, 64, 4, 4, 1>), {} },
+    { CF_KERNEL(triangle_tile<8, 1, 32, 256, 4, 1, 4>), {} },
+    { CF_KERNEL(triangle_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -140,13 +194,16 @@ static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
   if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
-    { T0, 1, 1 },
-    0, // 0 words of shared memory
+    { cf_mul(T0, H), 1, 1 },
+    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
 static int triangle_run(cf_call *cf_state, const float *a, const float *x, float *y, int n, int B)
@@ -154,6 +211,7 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
   cf_choice cf_chosen;
   triangle_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
+  const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -162,7 +220,7 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
+  const long long cf_numbers[] = { n, B, cf_together, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -174,7 +232,7 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     cf_last.tile.cost = CF_SATURATED;
     if (triangle_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = triangle_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = triangle_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile = triangle_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -183,11 +241,17 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return triangle_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, x, y, n);
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, a, x, y, n);
   case 2:
-    return triangle_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, x, y, n);
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 4, 64, 4, cf_together, a, x, y, n);
+  case 3:
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 2, 16, 1, 16, 128, 4, cf_together, a, x, y, n);
+  case 4:
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 3, 16, 1, 8, 64, 4, cf_together, a, x, y, n);
+  case 5:
+    return triangle_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, a, x, y, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = triangle_select(cf_state->machine, n, &cf_params, &cf_chosen);
@@ -236,8 +300,8 @@ static int triangle_call(bool cf_launches, const cf_machine *machine, int n, con
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 5))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -64,8 +64,11 @@ static inline const char *triangle_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, B <= T_B";
-  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
+  case 1: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
+  case 2: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -146,34 +149,66 @@ static inline cf_count triangle_left_out(const cf_machine *machine, int n, const
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-    */
+   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   perhaps 2, else 1. */
 static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 347744, 0, 1623072, 6320128, 6656, 0, 0, 6656 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 411336, 0, 1926936, 7497728, 7680, 0, 0, 7680 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 5836, 0, 25476, 101888, 256, 0, 0, 256 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 6729, 0, 30195, 120064, 352, 0, 0, 352 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 11966, 0, 1042, 66816, 1, 0, 0, 0 }, { 6492, 0, 840, 33280, 0, 1, 1, 35 }, { 11966, 0, 1042, 66816, 1, 0, 0, 0 }, { 6492, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 4695, 0, 409, 26176, 1, 0, 0, 0 }, { 1820, 0, 232, 8704, 0, 1, 1, 35 }, { 4695, 0, 409, 26176, 1, 0, 0, 0 }, { 1820, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 2349, 0, 205, 13120, 1, 0, 0, 0 }, { 910, 0, 116, 4352, 0, 1, 1, 19 }, { 2349, 0, 205, 13120, 1, 0, 0, 0 }, { 910, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 4971, 0, 433, 27680, 1, 0, 0, 0 }, { 2168, 0, 272, 9216, 0, 1, 1, 67 }, { 4971, 0, 433, 27680, 1, 0, 0, 0 }, { 2168, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
   switch (cf_number) {
-  case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += 0;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
-    cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(4, cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 1024 != 0;
+  case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
-    cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(4, cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+  case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 32 != 0;
+    break;
+  case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
+    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 16 != 0;
+    break;
+  case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
+    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_tiles(cf_limit0, 0, 256);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   default:
     return CF_SATURATED;
@@ -189,8 +224,8 @@ static inline cf_tiling triangle_tile(const cf_machine *machine, int n, int cf_t
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, triangle_tile_cost(cf_number, machine, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

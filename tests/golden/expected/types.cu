@@ -159,7 +159,7 @@ static int mix_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0,
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(mix_tile<256, 4, 4>), {} },
-    { CF_KERNEL(mix_tile<128, 1, 8>), {} },
+    { CF_KERNEL(mix_tile<256, 2, 4>), {} },
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_signed(n)); // (long)n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
@@ -209,7 +209,7 @@ static int mix_run(cf_call *cf_state, const unsigned short *x, const signed char
   case 1:
     return mix_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, state, out, odd, n);
   case 2:
-    return mix_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, state, out, odd, n);
+    return mix_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, y, state, out, odd, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);

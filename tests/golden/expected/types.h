@@ -65,7 +65,7 @@ static inline const char *mix_explain(int leaf)
   switch (leaf) {
   case 0: return "22 <= R_B, B <= T_B";
   case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 4";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 8";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 4";
   default: return "there is no such leaf";
   }
 }
@@ -149,7 +149,7 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
 {
   static const cf_tile_work cf_works[] = {
     { { 704, 0, 256, 22528, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 528, 0, 192, 16896, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 44, 0, 0 }, /* T0 = 256, U0 = 4, M = 4 */
-    { { 88, 0, 32, 2816, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 66, 0, 24, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41, 0, 0 }, /* T0 = 128, U0 = 1, M = 8 */
+    { { 352, 0, 128, 11264, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 264, 0, 96, 8448, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 42, 0, 0 }, /* T0 = 256, U0 = 2, M = 4 */
   };
   const long long cf_limit0 = cf_signed(n); /* (long)n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -165,13 +165,13 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
     cf_launch.bytes = cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_plus(cf_times(1, cf_number_of(cf_limit0)), cf_plus(cf_times(16, cf_number_of(cf_limit0)), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(1, cf_number_of(cf_limit0))))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 128, U0 = 1, M = 8 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T0 = 256, U0 = 2, M = 4 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_plus(cf_times(1, cf_number_of(cf_limit0)), cf_plus(cf_times(16, cf_number_of(cf_limit0)), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(1, cf_number_of(cf_limit0))))));
-    cf_launch.is_cut = cf_limit0 % 128 != 0;
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
     return CF_SATURATED;

@@ -107,7 +107,7 @@ static int hashed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(hashed_tile<256, 4, 8>), {} },
-    { CF_KERNEL(hashed_tile<128, 1, 16>), {} },
+    { CF_KERNEL(hashed_tile<256, 2, 8>), {} },
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
@@ -157,7 +157,7 @@ static int hashed_run(cf_call *cf_state, const unsigned *x, unsigned *y, int n, 
   case 1:
     return hashed_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n, seed);
   case 2:
-    return hashed_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, seed);
+    return hashed_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, y, n, seed);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
