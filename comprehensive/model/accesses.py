@@ -125,8 +125,11 @@ class Tally:
         """Reads of a piece of an array by all threads, ``together`` elements an access, for later."""
         accesses = -(-bytes_ // (element_bytes * together * WARP))
         self.instructions += times * accesses * (1 + ADDRESSING)
-        self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))
-        self.bytes += times * (bytes_ // row_bytes) * -(-row_bytes // SECTOR_BYTES) * SECTOR_BYTES
+        rows = bytes_ // row_bytes
+        self.wavefronts += times * max(accesses, rows * -(-row_bytes // LINE_BYTES))
+        # Rows that are not aligned begin in the midst of a sector, and end in one more.
+        sectors = -(-row_bytes // SECTOR_BYTES) + (together == 1 and rows > 1)
+        self.bytes += times * rows * sectors * SECTOR_BYTES
 
     def put(self, bytes_: int, together: int, element_bytes: int, times: float, *, copies: bool) -> None:
         """Count the way of bytes into shared memory: from registers, or a copy past them."""
