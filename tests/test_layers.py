@@ -47,7 +47,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("driver",),
     ("asserts", "values", "descriptions"),
     # What stands behind single commands.
-    ("nearest",),
+    ("nearest", "options"),
     ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space"),
     ("soundness",),
     ("verification", "tuning"),
