@@ -37,7 +37,7 @@ def checked_options(
     pragma: Models | None = None,
     passes: str | None = None,
     embed: str | None = None,
-    configuration: Configuration = Configuration(),
+    configuration: Configuration | None = None,
     device_arch: str = "sm_90",
 ) -> Options:
     """Return the options of a compilation.
@@ -46,8 +46,8 @@ def checked_options(
     kernels, ``auto`` or ``none``; left out it is ``auto`` where kernels are embedded.  ``embed`` names what kernels are
     compiled for, as in ``sm_80,sm_90,ptx``; with passes and without it that is the architecture.
 
-    Raises CommandLineError for an architecture (CF0808), a pass (CF102x) or targets (CF1101) that are not known, and for
-    another name that is not (CF0708).
+    Raises CommandLineError for an architecture (CF0808), a pass (CF102x) or targets (CF1101) that are not known, and
+    for another name that is not (CF0708).
     """
     _demand_one_of("registers", registers, get_args(RegisterSource))
     _demand_one_of("performance", performance, get_args(Performance))
@@ -72,7 +72,7 @@ def checked_options(
         tuple(counters),
         tuple(strategies),
         pragma,
-        configuration,
+        configuration or Configuration(),
         pipeline,
         automatic,
         None if embed is None else targets_of(embed),

@@ -53,7 +53,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("verification", "tuning"),
     ("occupancy_explanation",),
     ("calibration",),
-    ("demonstration",),
+    ("demonstration", "api"),
     ("cli",),
     ("__main__",),
 )
@@ -69,6 +69,7 @@ ONLY = {
 }
 # Who may import these at all.
 COMMANDS = {
+    "api",
     "cli",
     "demonstration",
     "explanation",
