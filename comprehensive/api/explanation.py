@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
 from typing import Any
@@ -12,11 +12,11 @@ from comprehensive import explanation
 from comprehensive.explanation import Case, RegionExplanation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """The explanation of every region, in program order; ``str`` is what ``comprehensive explain`` prints."""
 
-    regions: tuple[RegionExplanation, ...] = field(repr=False)
+    regions: tuple[RegionExplanation, ...]
 
     @property
     def chosen(self) -> Mapping[str, str | None]:
@@ -49,6 +49,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return explanation.to_text(self.regions).rstrip("\n")
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}: {case or 'no choice'}" for name, case in self.chosen.items())
+        return f"<explanation, {told}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

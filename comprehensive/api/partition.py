@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from comprehensive import parameter_space
 from comprehensive.report.partition_words import Titled
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Partition:
     """A line or a plane of parameters, divided exactly among leaves and dead ends.
 
     One for every region that has the parameters; ``str`` is what ``comprehensive tree --region`` prints.
     """
 
-    regions: tuple[Titled, ...] = field(repr=False)
+    regions: tuple[Titled, ...]
 
     @property
     def svg(self) -> str:
@@ -29,6 +29,9 @@ class Partition:
 
     def __str__(self) -> str:
         return parameter_space.to_text(self.regions).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<partition, {', '.join(titled.title for titled in self.regions)}>"
 
     def _repr_svg_(self) -> str:
         return self.svg

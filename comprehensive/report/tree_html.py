@@ -3,7 +3,8 @@
     <details open=""><summary>threads_per_block = B</summary>
       <details open=""><summary><i>accept</i> B &lt;= T_B: shared_words_per_block = B + 2</summary> ...
 
-No script and no style sheet: what a notebook keeps of it is all that there is.  All words are escaped.
+Leaves and dead ends are closed, and have their reasons inside.  No script and no style sheet: what a notebook keeps of
+it is all that there is.  All words are escaped.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ def tree_html(items: Sequence[Item]) -> str:
         while opened and opened[-1] != above:
             opened.pop()
             parts.append("</details>")
+        more = _more(item)
         if position in inner:
             opened.append(position)
-            parts.append(f'<details open="" style="{_BOX}"><summary>{_words(item)}</summary>{_more(item)}')
+            parts.append(f'<details open="" style="{_BOX}"><summary>{_words(item)}</summary>{more}')
+        elif more:
+            parts.append(f'<details style="{_BOX}"><summary>{_words(item)}</summary>{more}</details>')
         else:
-            parts.append(f'<div style="{_BOX}">{_words(item)}{_more(item)}</div>')
+            parts.append(f'<div style="{_BOX}">{_words(item)}</div>')
     return "\n".join((*parts, *("</details>" for _ in opened)))
 
 

@@ -56,11 +56,9 @@ def smooth() -> Program:
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> Program:
+def two() -> Program:
     """A program with two functions, one of which computes with what an included file and a macro say."""
-    folder = tmp_path_factory.mktemp("included")
-    (folder / "value.h").write_text("#define VALUE (SEVEN + 0)\n", encoding="utf-8")
-    return compiled(TWO, name="two", define={"SEVEN": 7}, include=[folder])
+    return compiled(TWO, name="two", define={"SEVEN": 7}, include=[Path(__file__).parent / "included"])
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +183,7 @@ def test_a_region_has_its_tiles_and_says_why_there_are_no_others(smooth: Program
 def test_an_explanation_is_a_value(smooth: Program) -> None:
     explained = smooth.explain(device="h200", B=256, n=1000000)
     assert explained.chosen == {"smooth": "register tile 1"}
+    assert repr(explained) == "<explanation, smooth: register tile 1>"
     assert explained.case("leaf 0").applies is True
     refused = explained.case("leaf 1")
     assert [c.numbers for c in refused.conditions if c.holds is False] == ["58112 < 258"]

@@ -55,7 +55,7 @@ def test_the_tutorial_runs_on_the_processor(
         "<details",
         "<table",
         "<svg",
-        r"\begin{cases}",
+        r"B + 2 \le Z_{B}",
         "leaf 0 runs",
         "dead end 2",
         "note: y[2] is written at i = 2",
