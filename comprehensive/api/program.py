@@ -142,7 +142,7 @@ class Program:
         values: Mapping[str, Given] | None = None,
         /,
         *,
-        device: str = "sm_90",
+        device: str | Path = "sm_90",
         leaf: int | None = None,
         **named: Given,
     ) -> Explanation:
@@ -161,7 +161,7 @@ class Program:
         self,
         *symbols: str,
         values: Mapping[str, Given] | None = None,
-        device: str = "sm_90",
+        device: str | Path = "sm_90",
         ranges: Mapping[str, tuple[int, int]] | None = None,
         **named: Given,
     ) -> Partition:

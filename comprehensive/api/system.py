@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from comprehensive import algebra
 from comprehensive.algebra import parameters_of, with_quotients
@@ -48,7 +49,12 @@ class System:
         return tuple(self.notation.atom(atom) for atom in self._atoms)
 
     def holds(
-        self, values: Mapping[str, Given] | None = None, /, *, device: str | None = None, **named: Given
+        self,
+        values: Mapping[str, Given] | None = None,
+        /,
+        *,
+        device: str | Path | None = None,
+        **named: Given,
     ) -> bool:
         """Whether all conditions hold at values of their symbols, decided exactly.
 
