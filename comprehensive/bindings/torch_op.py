@@ -12,17 +12,20 @@ are keywords, given all or none::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from keyword import kwlist
 from types import MappingProxyType
 from typing import Any
 
 from comprehensive.bindings.errors import LoadError
 from comprehensive.bindings.function import GeneratedFunction
-from comprehensive.codegen.interface import Argument
+from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.metafork.ast import ScalarType
 
 NAMESPACE = "comprehensive"
+_TAKEN = frozenset((*kwlist, "NoneType", "self", "self_"))
+"""Names that the arguments of an operator cannot have, or about which torch warns."""
 _DEVICE_TYPES = MappingProxyType({"gpu": "cuda", "cpu": "cpu"})
 
 
@@ -33,6 +36,7 @@ def torch_op(function: GeneratedFunction, *others: GeneratedFunction, name: str 
     it before is replaced.  The operator runs on the kind of device that the function was loaded for (``cuda``, or
     ``cpu`` for ``device="cpu"``), and with ``others``, the same function loaded for another kind, on several.  On a GPU
     it runs on the current stream of torch.  Elements of `bfloat16` are those of torch.  No gradient goes through it.
+    Arguments whose names are words of Python have an underscore behind them, as in ``in_``.
 
     LoadError without torch 2.4 or newer, ValueError for a name that is none, and for ``others`` that are another
     function or for the same kind of device.
@@ -46,7 +50,9 @@ def torch_op(function: GeneratedFunction, *others: GeneratedFunction, name: str 
     operator = torch.library.custom_op(
         wanted,
         _implementation(function, torch),
-        mutates_args=tuple(a.name for a in function.interface.arguments if _is_mutated(a)),
+        mutates_args=tuple(
+            name for a, name in _spelled(function.interface, function.interface.arguments) if _is_mutated(a)
+        ),
         device_types=_DEVICE_TYPES[function.device],
         schema=schema_of(function),
     )
@@ -58,12 +64,19 @@ def torch_op(function: GeneratedFunction, *others: GeneratedFunction, name: str 
 
 def schema_of(function: GeneratedFunction) -> str:
     """Return the arguments and the result of a function in the language of torch's schemas."""
+    interface = function.interface
     arguments = (
-        f"{_schema_type(argument, place)} {argument.name}"
-        for place, argument in enumerate(function.interface.arguments)
+        f"{_schema_type(argument, place)} {name}"
+        for place, (argument, name) in enumerate(_spelled(interface, interface.arguments))
     )
-    chosen = [f"SymInt? {member.name}=None" for member in function.interface.members]
+    chosen = [f"SymInt? {name}=None" for _, name in _spelled(interface, interface.members)]
     return f"({', '.join([*arguments, *(['*', *chosen] if chosen else [])])}) -> ()"
+
+
+def _spelled(interface: Interface, arguments: Sequence[Argument]) -> tuple[tuple[Argument, str], ...]:
+    """Arguments with their names in an operator, which are others where torch or Python has a meaning for them."""
+    names = _TAKEN.union(a.name for a in (*interface.everything, *interface.members))
+    return tuple((a, fresh(f"{a.name}_", names) if a.name in _TAKEN else a.name) for a in arguments)
 
 
 def _schema_type(argument: Argument, place: int) -> str:
@@ -88,13 +101,21 @@ def _demand_alike(function: GeneratedFunction, others: tuple[GeneratedFunction, 
         devices.append(other.device)
 
 
+def _given(
+    function: GeneratedFunction, positional: Sequence[Any], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a call of the operator gives, by the names of the function; None stands for what is not given."""
+    interface = function.interface
+    spelled = _spelled(interface, (*interface.arguments, *interface.members))
+    by_name = {**dict(zip((name for _, name in spelled), positional, strict=False)), **named}
+    return {a.name: by_name[name] for a, name in spelled if by_name.get(name) is not None}
+
+
 def _implementation(function: GeneratedFunction, torch: Any) -> Callable[..., None]:
-    names = [a.name for a in function.interface.arguments]
     data = [a.name for a in function.interface.arguments if a.pointer]
 
     def run(*positional: Any, **named: Any) -> None:
-        given = {**dict(zip(names, positional, strict=False)), **named}
-        given = {name: value for name, value in given.items() if value is not None}
+        given = _given(function, positional, named)
         tensors = {name: _plain(given[name], torch) for name in data}
         if function.device == "cpu":
             function(**{**given, **{name: tensor.numpy() for name, tensor in tensors.items()}})
@@ -115,14 +136,10 @@ def _plain(tensor: Any, torch: Any) -> Any:
 
 def _fake(function: GeneratedFunction, torch: Any) -> Callable[..., None]:
     """What stands for a call while a program is traced: it changes nothing, and refuses data of another type."""
-    arguments = function.interface.arguments
-    wanted = {a.name: _dtype(a.type, torch) for a in arguments if a.pointer}
+    wanted = {a.name: _dtype(a.type, torch) for a in function.interface.arguments if a.pointer}
 
     def run(*positional: Any, **named: Any) -> None:
-        given: Mapping[str, Any] = {
-            **dict(zip((a.name for a in arguments), positional, strict=False)),
-            **named,
-        }
+        given = _given(function, positional, named)
         for name, dtype in wanted.items():
             if given[name].dtype != dtype:
                 raise TypeError(f"{name} must have elements of {dtype}, not {given[name].dtype}")

@@ -23,12 +23,12 @@ void saxpy(int n, float alpha, const float *x, float *y, int B)
       y[i] += alpha * x[i];
   }
 }
-void add(long n, const bfloat16 *x, bfloat16 *y)
+void add(long n, const bfloat16 *in, bfloat16 *self)
 {
   meta_schedule {
     meta_for (long i = 0; i < n; i++)
       meta_for (int j = 0; j < 1; j++)
-        y[i] += x[i];
+        self[i] += in[i];
   }
 }
 """
@@ -57,7 +57,8 @@ def test_the_schema_says_what_is_written_and_what_may_be_chosen(module: Module) 
     assert schema_of(module.saxpy) == (
         "(SymInt n, float alpha, Tensor x, Tensor(a3!) y, *, SymInt? B=None, SymInt? tile=None) -> ()"
     )
-    assert schema_of(module["add"]).startswith("(SymInt n, Tensor x, Tensor(a2!) y")
+    # Words of Python cannot be names there.
+    assert schema_of(module["add"]) == "(SymInt n, Tensor in_, Tensor(a2!) self__) -> ()"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,8 @@ def test_elements_of_bfloat16_are_those_of_torch(module: Module, torch: Any) -> 
     add = comprehensive.torch_op(module["add"], name="tests::add")
     x, y = torch.ones(10, dtype=torch.bfloat16), torch.full((10,), 2.0, dtype=torch.bfloat16)
     torch.ops.tests.add(10, x, y)
-    add(10, x, y)
+    add(n=10, in_=x, self__=y)
+    torch.library.opcheck(add, (10, x, y))
     assert y.tolist() == [4.0] * 10
 
 
