@@ -124,8 +124,12 @@ class CompileError(Exception):
         self.diagnostics = diagnostics
 
 
+class CompileWarning(UserWarning):
+    """A warning of a compilation from Python; its text is the rendered diagnostic."""
+
+
 class CommandLineError(CompileError):
-    """An error in the command line, not in the input."""
+    """An error in the command line, or in the arguments of a call from Python, not in the input."""
 
 
 class GeneratedCodeError(CompileError):

@@ -1,7 +1,7 @@
 """The pipeline: one function, one named line per stage.  Newcomers start here.
 
-In: the path of a `.mf` file and :class:`Options`.  Out: a :class:`Compilation` that holds the value of every stage;
-``comprehensive.generate`` turns it into the files that ``comprehensive gen`` writes.
+In: the path of a `.mf` file, or its text, and :class:`Options`.  Out: a :class:`Compilation` that holds the value of
+every stage; ``comprehensive.generate`` turns it into the files that ``comprehensive gen`` writes.
 """
 
 from __future__ import annotations
@@ -130,13 +130,17 @@ class Compilation:
 
 
 def compile_file(path: Path, options: Options) -> Compilation:
-    """Reads, parses, checks, optimizes and lowers a `.mf` file.
+    """Reads a `.mf` file and compiles it; errors are those of :func:`compile_text`, and what cannot be read."""
+    return compile_text(read_source(path), options)  # bytes -> text with positions
+
+
+def compile_text(source: SourceFile, options: Options) -> Compilation:
+    """Parses, checks, optimizes and lowers a program.
 
     Raises CompileError with every diagnostic when the input has errors, ToolError when ptxas is asked for and
     missing.
     """
     sink = DiagnosticSink()
-    source = read_source(path)  # bytes -> text with positions
     program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = build(program, sink)  # syntax tree -> loop nests

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from comprehensive.algebra import Atom, Quotient, System, with_quotients
+from comprehensive.algebra import Atom, Quotient, System, parameters_of, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
 from comprehensive.codegen.interface import interface
@@ -317,18 +317,9 @@ def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Scalar]) -> 
     left, right = atom.positive_sides()
     known = {name: value for name, value in point.items() if name in atom.symbols}
     numbers = f"{left.substitute(known).format(tree.order)} {atom.sign} {right.substitute(known).format(tree.order)}"
-    missing = tuple(name for name in _parameters(atom.symbols, tree.quotients) if name not in point)
+    missing = tuple(name for name in parameters_of(atom.symbols, tree.quotients) if name not in point)
     holds = None if missing else atom.holds(point)
     return Condition(atom.format(tree.order, tree.limits), numbers, holds, missing)
-
-
-def _parameters(symbols: Sequence[str], quotients: Sequence[Quotient]) -> tuple[str, ...]:
-    """The symbols, those that quotients are made of in their places."""
-    made = {quotient.symbol: (*quotient.above.symbols, *quotient.below.symbols) for quotient in quotients}
-    expanded = dict.fromkeys(symbols)
-    while any(name in made for name in expanded):
-        expanded = dict.fromkeys(part for name in expanded for part in made.get(name, (name,)))
-    return tuple(expanded)
 
 
 def to_text(regions: tuple[RegionExplanation, ...]) -> str:

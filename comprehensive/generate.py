@@ -84,12 +84,17 @@ def _outputs(
     for number, region in enumerate(region for function in plan.functions for region in function.regions):
         for leaf in region.leaves:
             name = f"{leaf_stem(plan, region, leaf)}.mf"
-            text = print_program(compilation.program, {number: print_nest(leaf.nest)})
+            text = leaf_program(compilation, number, leaf)
             texts[name] = marked(text, __version__, c_comment(plan.source_path))
     texts |= compiled
     document = _manifest(compilation, resources, plan, sources, image)
     names = sorted((*texts, manifest_name(plan)))
     return {**texts, manifest_name(plan): _json({**document, "outputs": names})}
+
+
+def leaf_program(compilation: Compilation, number: int, leaf: LeafPlan) -> str:
+    """The program in MetaFork with the region of a number, in program order, as the leaf has it."""
+    return print_program(compilation.program, {number: print_nest(leaf.nest)})
 
 
 def manifest_name(plan: ProgramPlan) -> str:
@@ -182,7 +187,7 @@ def write(
         if verify
         else ()
     )
-    image = _image(plan, options)
+    image = image_of(plan, options)
     if verify and image is not None and _image_is_accepted(image, sources, compilation, options):
         verified = (*verified, image.name)
     taken = _taken(compilation.plan, options, image)
@@ -205,7 +210,7 @@ def write(
     return Written(tuple(sorted(texts)), changed, verified)
 
 
-def _image(plan: ProgramPlan, options: Options) -> Embedded | None:
+def image_of(plan: ProgramPlan, options: Options) -> Embedded | None:
     """The C source with all kernels compiled, where there is to be one. ToolError where a tool is missing."""
     if options.targets is None:
         return None

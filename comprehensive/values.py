@@ -79,7 +79,18 @@ def demand_levels(compilation: Compilation, levels: Mapping[str, Rational]) -> N
     if missing:
         options = " ".join(f"-D {name}={'64' if is_integer_symbol(name) else '1/2'}" for name in missing)
         message = f"code is generated for limits with a value, and {', '.join(missing)} has none"
-        raise value_error("CF0706", message, f"add the values to be demanded, as in {options}")
+        help = f"add the values to be demanded, as in {options}; from Python, program.with_limits(...)"
+        raise value_error("CF0706", message, help)
+
+
+def demand_no_quotients(compilation: Compilation) -> None:
+    """Raise CommandLineError (CF0709) for trees with values that are rounded, which have no exact boundaries."""
+    if any(tree.quotients for tree in compilation.trees):
+        raise value_error(
+            "CF0709",
+            "--region and --leaf do not go with --counters occupancy or latency_hiding, whose values are rounded",
+            "leave the counters out, or ask at a point: `comprehensive explain`, from Python .explain(...)",
+        )
 
 
 def _demand_limit(name: str, value: Rational) -> None:

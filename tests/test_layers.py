@@ -47,13 +47,13 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("driver",),
     ("asserts", "values", "descriptions"),
     # What stands behind single commands.
-    ("nearest",),
+    ("nearest", "options"),
     ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space"),
     ("soundness",),
     ("verification", "tuning"),
     ("occupancy_explanation",),
     ("calibration",),
-    ("demonstration",),
+    ("demonstration", "api"),
     ("cli",),
     ("__main__",),
 )
@@ -69,6 +69,7 @@ ONLY = {
 }
 # Who may import these at all.
 COMMANDS = {
+    "api",
     "cli",
     "demonstration",
     "explanation",

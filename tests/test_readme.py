@@ -50,6 +50,21 @@ def test_readme_shows_the_region_of_a_loop_with_a_directive(
     assert "share 'j'" in refused.output
 
 
+def test_readme_shows_python_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("smooth.mf").write_text(block_after("`smooth.mf`:", "c"), encoding="utf-8")
+    # What follows needs a GPU; it is in tests/gpu/from_python.py and, on the processor, in the tutorial.
+    without_gpu, _, _ = block_after("## From Python", "python").partition("module = ")
+    names: dict[str, object] = {}
+    exec(without_gpu, names)
+    said = capsys.readouterr().out
+    assert "leaf 0 where B <= T_B, B + 2 <= Z_B" in said
+    assert "smooth on NVIDIA H200, B = 256, n = 1000000" in said
+    assert Path("out/smooth.json").is_file()
+
+
 def test_readme_explains_every_decision() -> None:
     codes = {code for strategy in default_strategies() for code in strategy.decision if code}
     ends = {"1-2"}  # "(1-1) to (1-3)"

@@ -75,6 +75,15 @@ def with_quotients(point: Mapping[str, Scalar], quotients: Iterable[Quotient]) -
     return completed
 
 
+def parameters_of(symbols: Iterable[str], quotients: Sequence[Quotient]) -> tuple[str, ...]:
+    """The symbols, each once, those that quotients are made of in the places of these."""
+    made = {quotient.symbol: (*quotient.above.symbols, *quotient.below.symbols) for quotient in quotients}
+    expanded = dict.fromkeys(symbols)
+    while any(name in made for name in expanded):
+        expanded = dict.fromkeys(part for name in expanded for part in made.get(name, (name,)))
+    return tuple(expanded)
+
+
 def monotone(quotients: Sequence[Quotient], atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Return `q1 <= q2` where dividend and divisor say so, for quotients rounded alike where `atoms` hold.
 

@@ -74,8 +74,8 @@ class System:
         """Whether everything holds at a point. KeyError names a symbol that the point does not give."""
         return all(atom.holds(point) for atom in self.all_atoms)
 
-    def format(self, order: Sequence[str] = (), isolate: Sequence[str] = ()) -> tuple[str, ...]:
-        """The atoms, without the assumptions, as in figure 7 of the paper.
+    def in_order(self, order: Sequence[str] = (), isolate: Sequence[str] = ()) -> tuple[Atom, ...]:
+        """The atoms, without the assumptions, in the order of figure 7 of the paper.
 
         Sorted by the first symbol of `isolate` that they contain, bounds from below before bounds from above;
         atoms without such a symbol come last.
@@ -85,7 +85,11 @@ class System:
             first = next((i for i, name in enumerate(isolate) if name in atom.symbols), len(isolate))
             return first, not atom.is_bound_from_below(isolate), atom.format(order, isolate)
 
-        return tuple(atom.format(order, isolate) for atom in sorted(self.atoms, key=place))
+        return tuple(sorted(self.atoms, key=place))
+
+    def format(self, order: Sequence[str] = (), isolate: Sequence[str] = ()) -> tuple[str, ...]:
+        """The text of each atom, in the order of :meth:`in_order`."""
+        return tuple(atom.format(order, isolate) for atom in self.in_order(order, isolate))
 
     def __str__(self) -> str:
         return "{" + ", ".join(self.format()) + "}"

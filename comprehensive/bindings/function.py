@@ -24,8 +24,8 @@ import numpy as np
 
 from comprehensive.bindings.described import DescribedFunction
 from comprehensive.bindings.errors import LaunchError, LoadError
-from comprehensive.bindings.memory import Memory, NoViewError, View
-from comprehensive.codegen.interface import Argument, fresh
+from comprehensive.bindings.memory import DeviceKind, Memory, NoViewError, View
+from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.diagnostics import CompileError
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import ScalarType
@@ -112,6 +112,21 @@ class GeneratedFunction:
         self.__doc__ = self.signature
         for name in ("launch_explained", "choose"):
             self._function(name)
+
+    @property
+    def interface(self) -> Interface:
+        """The arguments and the program parameters, with their types."""
+        return self._interface
+
+    @property
+    def device(self) -> DeviceKind:
+        """The kind of device that it runs on: ``gpu`` or ``cpu``."""
+        return self._memory.device
+
+    @property
+    def stream_name(self) -> str:
+        """The keyword by which a call gets a stream."""
+        return self._stream
 
     @property
     def signature(self) -> str:

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from comprehensive.bindings.errors import LoadError
+
+DeviceKind: TypeAlias = Literal["gpu", "cpu"]
 
 LEGACY_STREAM = 1
 """The default stream, which waits for all others; 0 has no meaning in DLPack."""
@@ -41,6 +43,11 @@ class NoViewError(Exception):
 class Memory(Protocol):
     """The memory of one kind of device: what gives addresses of arrays in it."""
 
+    @property
+    def device(self) -> DeviceKind:
+        """The kind of device, as :func:`comprehensive.load` takes it."""
+        ...
+
     def stream(self, stream: object) -> int:
         """The handle of a stream, None being the default one; TypeError for what is none."""
         ...
@@ -52,6 +59,8 @@ class Memory(Protocol):
 
 class ProcessorMemory:
     """The memory of this process."""
+
+    device: DeviceKind = "cpu"
 
     def stream(self, stream: object) -> int:
         if stream is not None:
@@ -85,6 +94,8 @@ class ProcessorMemory:
 
 class DeviceMemory:
     """The memory of the current device of cuda-core; LoadError where cuda-core is not installed."""
+
+    device: DeviceKind = "gpu"
 
     def __init__(self) -> None:
         try:

@@ -135,26 +135,6 @@ def with_compiled_kernels_options(function: Callable[..., Any]) -> Callable[...,
     return function
 
 
-def _with_compiled_kernels(options: Options, passes: str | None, embed: str | None) -> Options:
-    """The options with passes over PTX and with what kernels are compiled for, as the command line names them.
-
-    CommandLineError for passes and targets that are not known.
-    """
-    from dataclasses import replace
-
-    from comprehensive.embedding.embedded import AUTO
-    from comprehensive.embedding.targets import targets_of
-    from comprehensive.ptx.passes.pipeline_text import passes_of
-
-    automatic = passes == AUTO or (passes is None and embed is not None)
-    pipeline = "" if automatic or passes in (None, "none") else passes
-    passes_of(pipeline)
-    if embed is None and (automatic or pipeline):
-        embed = f"{options.arch},ptx" if options.arch[-1].isdigit() else options.arch
-    targets = None if embed is None else targets_of(embed)
-    return replace(options, passes=pipeline, automatic=automatic, targets=targets)
-
-
 def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """What is tuned, where, and for how long."""
     path = click.Path(path_type=Path)
@@ -277,27 +257,26 @@ def options_of(
 
     ``device_arch`` is the architecture where none is asked for.
     """
-    from comprehensive.driver import Options
-    from comprehensive.machine.architectures import demand_architecture
+    from comprehensive.options import checked_options
 
     unknown = [w for w in warning if w != "error"]
     if unknown:
         raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
-    if arch is not None or registers != "estimate":
-        demand_architecture(arch or device_arch)
-    options = Options(
-        registers,
-        arch or device_arch,
-        cuda_path,
-        performance,
-        bool(warning),
-        reassociate,
-        _asked("--counters", more_counters),
-        _asked("--strategies", more_strategies),
-        pragma,
-        configuration,
+    return checked_options(
+        registers=registers,
+        arch=arch,
+        cuda_path=cuda_path,
+        performance=performance,
+        warnings_are_errors=bool(warning),
+        reassociate=reassociate,
+        counters=names_in(more_counters),
+        strategies=names_in(more_strategies),
+        pragma=pragma,
+        passes=passes,
+        embed=embed,
+        configuration=configuration,
+        device_arch=device_arch,
     )
-    return _with_compiled_kernels(options, passes, embed)
 
 
 def configured(
@@ -347,16 +326,6 @@ def _demand_name(option: str, given: str, name: str) -> None:
         raise click.UsageError(f"{option} {given}: expected a name, as in {option} SMALL")
 
 
-def _asked(option: str, text: str) -> tuple[str, ...]:
-    """The names that ``--counters`` or ``--strategies`` asks for; click.UsageError where they cannot be had."""
-    from comprehensive.registry import COMPILED, RegistryError, counters_of, strategies_for
-
-    names = tuple(name.strip() for name in text.split(",")) if text else ()
-    try:
-        if option == "--counters":
-            counters_of(names)
-        else:
-            strategies_for((), names, {name: lambda _: "" for name in COMPILED})
-    except RegistryError as error:
-        raise click.UsageError(f"{option} {text}: {error}") from None
-    return names
+def names_in(text: str) -> tuple[str, ...]:
+    """The names in a text with commas between them."""
+    return tuple(name.strip() for name in text.split(",")) if text else ()

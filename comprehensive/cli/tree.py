@@ -114,12 +114,10 @@ def tree_command(
 
 
 def _without_quotients(compilation: Compilation) -> Compilation:
-    """click.UsageError for trees that --region and --leaf cannot divide."""
-    if any(tree.quotients for tree in compilation.trees):
-        raise click.UsageError(
-            "--region and --leaf do not go with --counters occupancy or latency_hiding, whose values are rounded; "
-            "`comprehensive explain` takes them at a point"
-        )
+    """The compilation; CommandLineError (CF0709) for trees that --region and --leaf cannot divide."""
+    from comprehensive.values import demand_no_quotients
+
+    demand_no_quotients(compilation)
     return compilation
 
 

@@ -85,7 +85,8 @@ def main(directory: Path) -> int:
                 f"{case.function} {dict(case.scalars)} {kind}: {launched}, {said} (loaded in {seconds:.1f} s)"
             )
     module = comprehensive.load(directory / "matmul.json")
-    for said in (*_refusals(module, torch), *_streams(module, torch, cupy)):
+    operator = _operator(directory / "matmul.json", torch)
+    for said in (*_refusals(module, torch), *_streams(module, torch, cupy), *operator):
         failures += said is not None
         if said is not None:
             print(said)
@@ -138,6 +139,32 @@ def _streams(module: Module, torch: Any, cupy: Any) -> Iterator[str | None]:
         module.matmul(n, a, b, c, stream=stream)
         stream.synchronize()
         yield None if torch.equal(a, c) else f"on a stream of {name}: the product came too early"
+
+
+def _operator(manifest: Path, torch: Any) -> Iterator[str | None]:
+    """An operator of torch runs on both kinds of devices, also in a compiled function and on another stream."""
+    product = comprehensive.torch_op(
+        comprehensive.load(manifest).matmul, comprehensive.load(manifest, device="cpu").matmul
+    )
+
+    def doubled(a: Any, b: Any) -> Any:
+        c = torch.zeros_like(a)
+        product(a.shape[0], a, b, c)
+        return 2 * c
+
+    for device in ("cuda", "cpu"):
+        a, b = torch.rand(128, 128, device=device), torch.eye(128, device=device)
+        for name, run in (("plain", doubled), ("compiled", torch.compile(doubled))):
+            yield None if torch.equal(run(a, b), 2 * a) else f"the operator is wrong on {device}, {name}"
+    a, b = torch.rand(1024, 1024, device="cuda"), torch.eye(1024, device="cuda")
+    stream = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        for _ in range(200):
+            a = a * 1.0
+        found = doubled(a, b)
+    stream.synchronize()
+    yield None if torch.equal(found, 2 * a) else "the operator came too early on another stream"
 
 
 def _time(module: Module, torch: Any) -> None:

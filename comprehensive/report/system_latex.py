@@ -1,0 +1,83 @@
+r"""Semi-algebraic systems in LaTeX: atoms, and the quotients that their symbols stand for, in; mathematics out.
+
+    2*s*B + 2 <= Z_B                       -->   2 \, s \, B + 2 \le Z_{B}
+    P_occupancy*W_SM <= B_SM*ceil(B/32)    -->   P_{\mathrm{occupancy}} \, W_{\mathrm{SM}} \le B_{\mathrm{SM}} \, ...
+
+Everything is in LaTeX itself and `amsmath`, as MathJax and KaTeX have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from comprehensive.algebra import Atom, Polynomial, Quotient
+from comprehensive.algebra.notation import Term, arranged
+
+_RELATIONS = {"<=": r"\le", "<": "<", "==": "="}
+
+
+@dataclass(frozen=True, slots=True)
+class Mathematics:
+    """The notation of a tree: `order` and `limits` are those of `Atom.format`, floors and ceilings are written out."""
+
+    order: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    quotients: tuple[Quotient, ...] = ()
+
+    def atom(self, atom: Atom) -> str:
+        """An inequality or equation with the limits alone on one side."""
+        left, right = atom.sides(self.limits)
+        return f"{self.sum(left)} {_RELATIONS[atom.sign]} {self.sum(right)}"
+
+    def displayed(self, atoms: Iterable[Atom]) -> str:
+        """Atoms as one displayed formula, below each other; without any it is the word ``always``."""
+        lines = [self.atom(atom) for atom in atoms]
+        rows = r" \\ ".join(lines)
+        inner = rf"\begin{{cases}} {rows} \end{{cases}}" if len(lines) > 1 else rows or r"\text{always}"
+        return f"$$ {inner} $$"
+
+    def sum(self, terms: Sequence[Term]) -> str:
+        """A sum of products."""
+        shown = ""
+        for term in arranged(terms, self.order):
+            magnitude = abs(term.coefficient)
+            factors = [self._power(name, power) for name, power in term.powers]
+            if magnitude != 1 or not factors:
+                whole = magnitude.denominator == 1
+                fraction = rf"\frac{{{magnitude.numerator}}}{{{magnitude.denominator}}}"
+                factors.insert(0, str(magnitude) if whole else fraction)
+            sign = "-" if term.coefficient < 0 else "+" if shown else ""
+            shown += (f" {sign} " if shown else sign) + r" \, ".join(factors)
+        return shown or "0"
+
+    def _power(self, name: str, power: int) -> str:
+        base = self._symbol(name)
+        return base if power == 1 else f"{{{base}}}^{{{power}}}"
+
+    def _symbol(self, name: str) -> str:
+        quotient = next((q for q in self.quotients if q.symbol == name), None)
+        if quotient is None:
+            return symbol(name)
+        left, right = (r"\lceil", r"\rceil") if quotient.rounds_up else (r"\lfloor", r"\rfloor")
+        return rf"\left{left} {self._fraction(quotient.above, quotient.below)} \right{right}"
+
+    def _fraction(self, above: Polynomial, below: Polynomial) -> str:
+        top, bottom = self.sum(above.terms()), self.sum(below.terms())
+        return top if bottom == "1" else rf"\frac{{{top}}}{{{bottom}}}"
+
+
+def symbol(name: str) -> str:
+    r"""A parameter in mathematics: ``B0`` is ``B_{0}``, ``Z_B`` is ``Z_{B}``, ``dim`` is ``\mathit{dim}``."""
+    found = re.fullmatch(r"([A-Za-z]+)_?([0-9]+)|([A-Za-z])_([A-Za-z0-9]+)", name)
+    if found is None:
+        return name if len(name) == 1 and name.isalpha() else rf"\mathit{{{_escaped(name)}}}"
+    base, below = found[1] or found[3], found[2] or found[4]
+    base = base if len(base) == 1 else rf"\mathit{{{base}}}"
+    below = below if len(below) == 1 or below.isdigit() else rf"\mathrm{{{below}}}"
+    return f"{base}_{{{below}}}"
+
+
+def _escaped(name: str) -> str:
+    return name.replace("_", r"\_")
