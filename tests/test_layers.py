@@ -48,7 +48,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("asserts", "values", "descriptions"),
     # What stands behind single commands.
     ("nearest",),
-    ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space"),
+    ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space", "tree_forms"),
     ("soundness",),
     ("verification", "tuning"),
     ("occupancy_explanation",),
@@ -76,6 +76,7 @@ COMMANDS = {
     "kernel_levels",
     "occupancy_explanation",
     "parameter_space",
+    "tree_forms",
     "verification",
 }
 ONLY_BY = {"cli": {"__main__"}, "report": COMMANDS}

@@ -124,13 +124,15 @@ class Atom:
         """Return the atom as the paper writes it: `Z_B < 2*s*B + 2`.
 
         The terms with a symbol of `isolate` stand alone on one side. Where these terms have both signs, or
-        there are none, each side gets the terms of one sign.
-
-        Where these terms have both signs, or there are none, each side gets the terms of one sign.
-        `order` is that of `Polynomial.format`.
+        there are none, each side gets the terms of one sign. `order` is that of `Polynomial.format`.
         """
-        left, right, _ = self._sides(isolate)
+        left, right = self.sides(isolate)
         return f"{format_terms(left, order)} {self.sign} {format_terms(right, order)}"
+
+    def sides(self, isolate: Sequence[str] = ()) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+        """Return the terms on both sides of `sign`, as `format` prints them."""
+        left, right, _ = self._sides(isolate)
+        return left, right
 
     def _sides(self, isolate: Sequence[str]) -> tuple[tuple[Term, ...], tuple[Term, ...], bool]:
         terms = self.polynomial.terms()

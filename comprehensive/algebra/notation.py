@@ -15,7 +15,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The term `coefficient * product of name**power`; powers are positive and sorted by name."""
+    """The term `coefficient * product of name**power`; powers are positive, and sorted by name in polynomials."""
 
     coefficient: Fraction
     powers: tuple[tuple[str, int], ...]
@@ -26,14 +26,12 @@ class Term:
         return sum(power for _, power in self.powers)
 
 
-def format_terms(terms: Sequence[Term], order: Sequence[str] = ()) -> str:
-    """The sum of the terms as text, higher total degree first.
+def arranged(terms: Sequence[Term], order: Sequence[str] = ()) -> tuple[Term, ...]:
+    """The terms in the order in which they are printed, and the powers of each likewise.
 
     `order` names the symbols that come first in a product; the others follow, sorted without regard to case.
-    Among terms of one degree those with the earlier symbols come first.
+    Terms of higher total degree come first; among those of one degree, those with the earlier symbols.
     """
-    if not terms:
-        return "0"
     named = {name: position for position, name in enumerate(order)}
     symbols = sorted(
         {name for term in terms for name, _ in term.powers},
@@ -45,9 +43,19 @@ def format_terms(terms: Sequence[Term], order: Sequence[str] = ()) -> str:
         powers = dict(term.powers)
         return -term.total_degree, tuple(-powers.get(name, 0) for name in symbols)
 
+    return tuple(
+        Term(term.coefficient, tuple(sorted(term.powers, key=lambda item: rank[item[0]])))
+        for term in sorted(terms, key=precedence)
+    )
+
+
+def format_terms(terms: Sequence[Term], order: Sequence[str] = ()) -> str:
+    """The sum of the terms as text, `arranged` by `order`."""
+    if not terms:
+        return "0"
     pieces: list[str] = []
-    for term in sorted(terms, key=precedence):
-        body = _format_product(abs(term.coefficient), sorted(term.powers, key=lambda item: rank[item[0]]))
+    for term in arranged(terms, order):
+        body = _format_product(abs(term.coefficient), term.powers)
         if not pieces:
             pieces.append(f"-{body}" if term.coefficient < 0 else body)
         else:

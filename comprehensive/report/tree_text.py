@@ -27,10 +27,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, assert_never
 
-from comprehensive.algebra import Atom, System
 from comprehensive.optimize.merge import MergedLeaf
 from comprehensive.optimize.protocols import Fragment, NotApplicable
-from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tree, TriedStrategy
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tree
+from comprehensive.report.tree_words import (
+    atoms,
+    conjunction,
+    consequence,
+    contradiction,
+    decisions,
+    doubt,
+    notes,
+    passed_over,
+    reason,
+    summary,
+    value,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,7 @@ def render_tree(
     lines = tuple(_Renderer(tree, pruned, describe, strokes).lines())
     if tree.alternatives:
         lines = tuple(_alternatives(tree, lines, pruned, describe, strokes))
-    return "\n".join((*_summary(tree), *lines))
+    return "\n".join((*summary(tree), *lines))
 
 
 def _alternatives(
@@ -91,23 +103,11 @@ def render_cases(
         title = "leaf" if len(case.leaves) == 1 else "leaves"
         lines = [f"{title} {', '.join(str(leaf.index) for leaf in case.leaves)}"]
         for position, system in enumerate(case.systems):
-            lines.append(f"  {'where' if position == 0 else 'or'} {_conjunction(tree, system)}")
+            lines.append(f"  {'where' if position == 0 else 'or'} {conjunction(tree, system)}")
         if describe is not None:
             lines.append(f"  {describe(case.fragment)}")
         paragraphs.append("\n".join(lines))
     return "\n\n".join(paragraphs)
-
-
-def _summary(tree: Tree[Fragment]) -> tuple[str, ...]:
-    counted = [
-        _plural(len(tree.leaves), "leaf", "leaves"),
-        _plural(len(tree.dead_ends), "dead end", "dead ends"),
-        _plural(len(tree.pruned), "pruned branch", "pruned branches"),
-    ]
-    if tree.undecided:
-        counted.append(f"{len(tree.undecided)} undecided")
-    assumed = ", ".join(_atoms(tree, tree.assumptions))
-    return (", ".join(counted), *([f"assuming {assumed}"] if assumed else []))
 
 
 class _Renderer(Generic[Fragment]):
@@ -141,86 +141,47 @@ class _Renderer(Generic[Fragment]):
             case DeadEnd():
                 return [indent + line for line in self._dead_end(node)]
             case Pruned():
-                doubt = "" if node.proof is not None else " (by the SMT solver, without a proof)"
-                return [f"{indent}pruned: {_contradiction(self._tree, node.core)}{doubt}"]
+                return [f"{indent}pruned: {contradiction(self._tree, node)}"]
             case Branch():
                 return self._branch(node, indent)
             case _:
                 assert_never(node)
 
     def _branch(self, node: Branch[Fragment], indent: str) -> list[str | tuple[Node[Fragment], str]]:
-        value = f"{node.counter} = {node.evaluation.value.format(self._tree.order)}"
-        doubt = "" if node.undecided is None else f" (undecided: {node.undecided})"
+        found = value(self._tree, node)
         if not self._pruned and isinstance(node.refuse, Pruned):
             return [(node.accept, indent)]
         if not self._pruned and isinstance(node.accept, Pruned):
             return [
-                f"{indent}{value}, refused in any case{self._consequence(node)}{doubt}",
+                f"{indent}{found}, refused in any case{consequence(node)}{doubt(node)}",
                 (node.refuse, indent),
             ]
         strokes = self._strokes
         accept, refuse = (
-            ", ".join(_atoms(self._tree, atoms)) for atoms in (node.accept_atoms, node.refuse_atoms)
+            ", ".join(atoms(self._tree, of_edge)) for of_edge in (node.accept_atoms, node.refuse_atoms)
         )
         below: list[str | tuple[Node[Fragment], str]] = [
-            f"{indent}{value} [{node.evaluation.source}]{doubt}",
+            f"{indent}{found} [{node.evaluation.source}]{doubt(node)}",
             f"{indent}{strokes.middle}accept {accept}",
             (node.accept, indent + strokes.down),
-            f"{indent}{strokes.last}refuse {refuse}{self._consequence(node)}",
+            f"{indent}{strokes.last}refuse {refuse}{consequence(node)}",
         ]
         if self._pruned:
-            below += [
-                f"{indent}{strokes.blank}not {tried.strategy}: {tried.note}"
-                for tried in node.tried
-                if not tried.taken
-            ]
+            below += [indent + strokes.blank + line for line in passed_over(node)]
         return [*below, (node.refuse, indent + strokes.blank)]
 
-    def _consequence(self, node: Branch[Fragment]) -> str:
-        taken = next((tried for tried in node.tried if tried.taken), None)
-        return "" if taken is None else f", so {taken.strategy} ({taken.note})"
-
     def _leaf(self, leaf: Leaf[Fragment]) -> list[str]:
-        doubt = "" if leaf.undecided is None else f" (undecided: {leaf.undecided})"
-        lines = [f"leaf {leaf.index} where {_conjunction(self._tree, leaf.simplified)}{doubt}"]
+        lines = [f"leaf {leaf.index} where {conjunction(self._tree, leaf.simplified)}{doubt(leaf)}"]
         if self._describe is not None:
             lines.append(f"  {self._describe(leaf.fragment)}")
-        codes = dict.fromkeys(decision.text for decision in leaf.decisions if decision.text)
+        codes = decisions(leaf)
         if codes:
-            lines.append(f"  decisions: {' '.join(f'({code})' for code in codes)}")
-        lines += [
-            f"  {decision.strategy}: {'' if decision.taken else 'not applied, '}{decision.note}"
-            for decision in leaf.decisions
-            if decision.note and (decision.taken or self._pruned)
-        ]
-        return lines
+            lines.append(f"  decisions: {codes}")
+        return [*lines, *(f"  {note}" for note in notes(leaf, pruned=self._pruned))]
 
     def _dead_end(self, end: DeadEnd) -> list[str]:
-        doubt = "" if end.undecided is None else f" (undecided: {end.undecided})"
-        value = end.evaluation.value.format(self._tree.order)
         return [
-            f"dead end {end.index} where {_conjunction(self._tree, end.simplified)}{doubt}",
-            f"  {end.counter} = {value} and no strategy is left",
-            *(f"  {_reason(tried)}" for tried in end.reasons if self._pruned),
+            f"dead end {end.index} where {conjunction(self._tree, end.simplified)}{doubt(end)}",
+            f"  {value(self._tree, end)} and no strategy is left",
+            *(f"  {reason(tried)}" for tried in end.reasons if self._pruned),
         ]
-
-
-def _reason(tried: TriedStrategy) -> str:
-    return f"{tried.strategy}: {'already applied' if tried.taken else 'not applied'}, {tried.note}"
-
-
-def _contradiction(tree: Tree[Fragment], core: tuple[Atom, ...]) -> str:
-    shown = _atoms(tree, core)
-    return f"{shown[0]} is impossible" if len(shown) == 1 else f"{' and '.join(shown)} contradict each other"
-
-
-def _conjunction(tree: Tree[Fragment], system: System) -> str:
-    return ", ".join(system.format(tree.order, tree.limits)) or "always"
-
-
-def _atoms(tree: Tree[Fragment], atoms: Iterable[Atom]) -> tuple[str, ...]:
-    return tuple(atom.format(tree.order, tree.limits) for atom in atoms)
-
-
-def _plural(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
