@@ -47,8 +47,17 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("driver",),
     ("asserts", "values", "descriptions"),
     # What stands behind single commands.
-    ("nearest",),
-    ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space", "tree_forms"),
+    ("nearest", "launches"),
+    (
+        "crash",
+        "explanation",
+        "generate",
+        "kernel_levels",
+        "leaf_parameters",
+        "parameter_space",
+        "pictures",
+        "tree_forms",
+    ),
     ("soundness",),
     ("verification", "tuning"),
     ("occupancy_explanation",),
@@ -76,6 +85,7 @@ COMMANDS = {
     "kernel_levels",
     "occupancy_explanation",
     "parameter_space",
+    "pictures",
     "tree_forms",
     "verification",
 }

@@ -119,6 +119,8 @@ class SharedTile:
     type: ScalarType
     offset_words: Expr
     """The offset in 4-byte words, an expression over scalars of the nest; it may differ between threads."""
+    of: str = ""
+    """The array of the program whose elements it holds; empty for what the kernel has for itself."""
 
 
 class OfTiles:

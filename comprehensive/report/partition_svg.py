@@ -41,6 +41,7 @@ from comprehensive.report.svg import (
     picture,
     points,
     rectangle,
+    shade,
     stroke,
     text,
 )
@@ -50,7 +51,6 @@ _LEFT, _TOP, _BELOW, _ROW = 80, 48, 56, 17
 _STEP = 4
 # Where along a curve its label may stand, best first.
 _PARTS = (0.5, 0.35, 0.65, 0.2, 0.8, 0.1, 0.9)
-_VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +101,8 @@ def _colours(partition: Partition) -> Mapping[int | None, str]:
     colours: dict[int | None, str] = dict.fromkeys(range(len(partition.cases)), HATCH)
     colours[None] = "none"
     for place, choice in enumerate(leaves):
-        colours[choice] = _viridis(place, max(len(leaves) - 1, 1))
+        colours[choice] = shade(place, max(len(leaves) - 1, 1))
     return colours
-
-
-def _viridis(place: int, last: int) -> str:
-    """Return a colour from dark to light, in equal steps; a single one is the lightest but one."""
-    steps = len(_VIRIDIS) - 1
-    whole, part = divmod(steps * (last - place), last)
-    low, high = _VIRIDIS[whole], _VIRIDIS[min(whole + 1, steps)]
-    mixed = ((a * (last - part) + b * part) // last for a, b in zip(low, high, strict=True))
-    return "#" + "".join(f"{each:02x}" for each in mixed)
 
 
 # --- one parameter

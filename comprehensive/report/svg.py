@@ -21,6 +21,7 @@ _STYLE = (
     f".cf-picture {{ color: {_LIGHT_INK} }} .cf-paper {{ fill: {_DARK_PAPER} }} "
     f".cf-rim {{ stroke: {_DARK_PAPER} }} .cf-dim {{ opacity: 0.75 }} }}</style>"
 )
+_VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 HATCH = "url(#cf-hatch)"
 """The filling of what has no variant."""
 _HATCHING = (
@@ -85,3 +86,12 @@ def with_hint(shape: str, words: Iterable[str]) -> str:
     """A shape that tells more when one points at it."""
     told = "\n".join(words)
     return f"<g><title>{escape(told)}</title>{shape}</g>" if told else shape
+
+
+def shade(place: int, last: int) -> str:
+    """Return a colour from dark to light, in equal steps; a single one is the lightest but one."""
+    steps = len(_VIRIDIS) - 1
+    whole, part = divmod(steps * (last - place), last)
+    low, high = _VIRIDIS[whole], _VIRIDIS[min(whole + 1, steps)]
+    mixed = ((a * (last - part) + b * part) // last for a, b in zip(low, high, strict=True))
+    return "#" + "".join(f"{each:02x}" for each in mixed)

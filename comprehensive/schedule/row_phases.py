@@ -229,7 +229,8 @@ class RowPhases:
             )
             words = words_per_element(row.type)
             apart = product([thread, pitch] if words == 1 else [IntLiteral(words), thread, pitch])
-            yield SharedTile(self._row_name(row), row.type, plus(self._offset(f"slot {row.slot}"), apart))
+            place = plus(self._offset(f"slot {row.slot}"), apart)
+            yield SharedTile(self._row_name(row), row.type, place, row.first.array)
         for key, type, _ in self._shared():
             if not key.startswith("slot"):
                 yield SharedTile(self._called(key), type, self._offset(key))

@@ -1,0 +1,123 @@
+"""Behind ``picture`` and ``explain --accesses``: what warps touch and what blocks hold, as pictures and tables.
+
+In: a compilation, a device, values of parameters.  Out: SVG, text or a JSON document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from comprehensive.counters.work import UncountableError
+from comprehensive.driver import Compilation
+from comprehensive.launches import Case, cases
+from comprehensive.loops.reading_order import reading_order
+from comprehensive.machine.device import Device
+from comprehensive.model.access_rows import rows
+from comprehensive.model.accesses import WARP
+from comprehensive.report.access_svg import accesses_svg
+from comprehensive.report.accesses import Accesses, document, to_text
+from comprehensive.values import Rational, value_error
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The warp that is looked at: its number in the block, and the block's along x, y and z."""
+
+    block: tuple[int, ...] = (0, 0, 0)
+    warp: int = 0
+
+
+def accesses_of(
+    compilation: Compilation,
+    device: Device,
+    values: Mapping[str, Rational],
+    number: int | None = None,
+    place: Place | None = None,
+) -> tuple[Accesses, ...]:
+    """Return the accesses of the kernel that runs in each region, or of that with the ``number``.
+
+    CommandLineError as of `cases`, and for a block or warp that the launch does not have (CF0741).
+    """
+    return tuple(_accesses(case, place or Place()) for case in cases(compilation, device, values, number))
+
+
+def _accesses(case: Case, place: Place) -> Accesses:
+    block = (*place.block, 0, 0)[:3]
+    found = Accesses(
+        case.region,
+        case.name,
+        tuple(case.values.items()),
+        case.missing,
+        block,
+        place.warp,
+        (),
+        reading_order(case.nest),
+    )
+    if case.launch is not None:
+        _demand_place(case, block, place.warp)
+    try:
+        table = rows(case.kernel, case.nest, case.launch, tuple(reversed(block)), place.warp, case.together)
+    except UncountableError:
+        names = ", ".join(case.missing)
+        return replace(found, because=f"a kernel over tiles has no strides as symbols: give {names} a value")
+    return replace(found, rows=table)
+
+
+def _demand_place(case: Case, block: Sequence[int], warp: int) -> None:
+    launch = case.launch
+    assert launch is not None
+    grid = tuple(reversed(launch.grid))
+    if any(not 0 <= at < extent for at, extent in zip(block, grid, strict=True)):
+        shown = " x ".join(map(str, grid))
+        raise value_error(
+            "CF0741",
+            f"{case.region} {case.name} has no block {','.join(map(str, block))} at these values: its grid is {shown}",
+            "name a block of the grid, x first",
+        )
+    warps = ceil(launch.threads / WARP)
+    if warp >= warps:
+        raise value_error(
+            "CF0741",
+            f"a block of {case.region} {case.name} has {launch.threads} threads, and no warp {warp}",
+            f"give --warp a value below {warps}",
+        )
+
+
+def accesses_at(
+    compilation: Compilation, found: Sequence[Accesses], line: int
+) -> tuple[tuple[Accesses, ...], str]:
+    """Return the accesses for one line of the source, and its text.
+
+    CommandLineError (CF0742) where there are none, which names lines that have some.
+    """
+    kept = tuple(
+        replace(each, rows=chosen)
+        for each in found
+        if (chosen := tuple(row for row in each.rows if line in row.site.lines))
+    )
+    if not kept:
+        there = sorted({n for each in found for row in each.rows for n in row.site.lines})
+        raise value_error(
+            "CF0742",
+            f"line {line} of {compilation.source.path} accesses no memory of a region",
+            f"lines that do are {', '.join(map(str, there))}" if there else "give values to all parameters",
+        )
+    text = compilation.source.text.splitlines()[line - 1].strip()
+    return kept, f"{compilation.plan.source_path}:{line}: {text}"
+
+
+def accesses_text(found: Sequence[Accesses]) -> str:
+    """Return a table a kernel."""
+    return to_text(found)
+
+
+def accesses_json(found: Sequence[Accesses]) -> dict[str, object]:
+    """The same as one JSON document."""
+    return document(found)
+
+
+def accesses_picture(found: Sequence[Accesses], title: str) -> str:
+    """The same as one picture."""
+    return accesses_svg(found, title)
