@@ -5,19 +5,25 @@ In: a compilation, a device, values of parameters.  Out: SVG, text or a JSON doc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 from comprehensive.counters.work import UncountableError
 from comprehensive.driver import Compilation
 from comprehensive.launches import Case, cases
+from comprehensive.loops.access import names_read
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.machine.device import Device
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.metafork.ast import Expr
 from comprehensive.model.access_rows import rows
 from comprehensive.model.accesses import WARP
+from comprehensive.model.block_shape import block_shape, with_sweeps
+from comprehensive.model.values import wide_value
 from comprehensive.report.access_svg import accesses_svg
 from comprehensive.report.accesses import Accesses, document, to_text
+from comprehensive.report.tile_svg import Drawn, tiles_svg
 from comprehensive.values import Rational, value_error
 
 
@@ -54,6 +60,7 @@ def _accesses(case: Case, place: Place) -> Accesses:
         place.warp,
         (),
         reading_order(case.nest),
+        copies=case.kernel.has_copies,
     )
     if case.launch is not None:
         _demand_place(case, block, place.warp)
@@ -121,3 +128,54 @@ def accesses_json(found: Sequence[Accesses]) -> dict[str, object]:
 def accesses_picture(found: Sequence[Accesses], title: str) -> str:
     """The same as one picture."""
     return accesses_svg(found, title)
+
+
+def tiles_picture(
+    compilation: Compilation, device: Device, values: Mapping[str, Rational], number: int | None = None
+) -> str:
+    """Return what a block of each region holds, as one picture. CommandLineError as of `cases`."""
+    found = [_drawn(case, device) for case in cases(compilation, device, values, number)]
+    return tiles_svg(found, f"{compilation.plan.source_path}: what a block holds")
+
+
+def _drawn(case: Case, device: Device) -> Drawn:
+    shape = block_shape(case.kernel, case.nest)
+    if case.tile is not None and case.tile.sweeps is not None:
+        shape = with_sweeps(shape, case.tile.coordinates, case.sizes)
+    known = {**case.values, **case.sizes}
+    names = ", ".join(f"{name} = {value}" for name, value in known.items())
+    return Drawn(
+        f"a block of {case.region} {case.name}" + (f", {names}" if names else ""),
+        shape,
+        known,
+        _numbers(case, shape.threads),
+        _numbers(case, [tile.offset_words for tile in shape.shared]),
+        None if case.launch is None else case.launch.shared_words,
+        tuple(_conditions(case, device)),
+        reading_order(case.nest),
+    )
+
+
+def _numbers(case: Case, expressions: Sequence[Expr]) -> tuple[int, ...] | None:
+    """The numbers of expressions; None where one depends on what is not known, or on the thread."""
+    known = {**case.values, **case.sizes}
+    if any(not names_read(each) <= known.keys() for each in expressions):
+        return None
+    return tuple(wide_value(case.nest, each, known) for each in expressions)
+
+
+def _conditions(case: Case, device: Device) -> Iterator[str]:
+    """The conditions on registers, shared memory and threads, with the numbers that are known."""
+    leaf = case.leaf or case.tile
+    assert leaf is not None
+    order = reading_order(case.nest)
+    point = {**device.parameters(), **case.values, **case.sizes}
+    for atom in leaf.system.atoms:
+        limits = [name for name in MACHINE_PARAMETERS if name in atom.symbols]
+        if limits:
+            left, right = atom.positive_sides()
+            known = {name: value for name, value in point.items() if name in atom.symbols}
+            numbers = " ".join(
+                (left.substitute(known).format(order), atom.sign, right.substitute(known).format(order))
+            )
+            yield f"{atom.format(order, limits)}: {numbers}"

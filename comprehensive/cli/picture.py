@@ -49,14 +49,6 @@ def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 default=None,
                 help="File of the picture.  [default: standard output]",
             ),
-            click.option(
-                "--format",
-                "form",
-                type=click.Choice(["svg", "json"]),
-                default="svg",
-                show_default=True,
-                help="A picture, or its numbers.",
-            ),
         )
     ):
         function = decorate(function)
@@ -71,6 +63,14 @@ def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--warp", type=click.IntRange(0), default=0, show_default=True, help="Number of the warp in it."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["svg", "json"]),
+    default="svg",
+    show_default=True,
+    help="A picture, or its numbers.",
 )
 @_with_options
 @with_compile_options
@@ -106,6 +106,33 @@ def access_command(
         print_json(pictures.accesses_json(found))
     else:
         _write(pictures.accesses_picture(found, title), output)
+
+
+@picture_command.command("tile")
+@input_argument
+@_with_options
+@with_compile_options
+@reporting
+def tile_command(
+    source: Path,
+    definitions: tuple[str, ...],
+    leaf: int | None,
+    device: str,
+    output: Path | None,
+    **compile_options: Any,
+) -> None:
+    """Draw what a block of each region of SOURCE holds: threads and warps, the elements of arrays with their halo,
+    shared memory, registers.
+
+    With numbers it is to scale; without, sides carry their symbols.
+    """
+    from comprehensive import pictures
+    from comprehensive.machine.device import load_device
+
+    definitions, compile_options = configured(source, definitions, compile_options)
+    machine = load_device(device)
+    compilation = compile_source(source, options_of(**compile_options, device_arch=machine.arch))
+    _write(pictures.tiles_picture(compilation, machine, definitions_of(definitions), leaf), output)
 
 
 def _block_of(text: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ together, so that barriers may stand in it) over plain C statements of one threa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -323,19 +323,22 @@ KernelStmt: TypeAlias = (
 )
 
 
-def uses_tensor_cores(body: Iterable[KernelStmt]) -> bool:
-    """Whether there is a :class:`MultiplyAdd` in a body."""
+def statements_of(body: Iterable[KernelStmt]) -> Iterator[KernelStmt]:
+    """Every statement of a body and of what it encloses, but for those of one thread, in program order."""
     for statement in body:
+        yield statement
         match statement:
-            case MultiplyAdd():
-                return True
-            case UniformFor() if uses_tensor_cores(statement.body):
-                return True
-            case UniformIf() if uses_tensor_cores((*statement.then, *statement.otherwise)):
-                return True
+            case UniformFor():
+                yield from statements_of(statement.body)
+            case UniformIf() | ThreadIf():
+                yield from statements_of((*statement.then, *statement.otherwise))
             case _:
                 pass
-    return False
+
+
+def uses_tensor_cores(body: Iterable[KernelStmt]) -> bool:
+    """Whether there is a :class:`MultiplyAdd` in a body."""
+    return any(isinstance(statement, MultiplyAdd) for statement in statements_of(body))
 
 
 @dataclass(frozen=True, slots=True)

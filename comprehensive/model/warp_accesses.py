@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from comprehensive.diagnostics import GENERATED
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt, SharedTile, UniformFor, UniformIf
+from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, SharedTile, statements_of
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Index
@@ -123,7 +123,9 @@ def site_of(kernel: Kernel, nest: Nest, reference: Index, *, is_shared: bool, wr
 class _Sites:
     def __init__(self, kernel: Kernel, nest: Nest) -> None:
         self._nest = nest
-        self._tiles = {tile.name: tile.of for tile in _tiles(kernel.body)}
+        self._tiles = {
+            tile.name: tile.of for tile in statements_of(kernel.body) if isinstance(tile, SharedTile)
+        }
         self._file = nest.span.file
         self._lines: dict[str, set[int]] = {}
         for access in accesses(nest):
@@ -136,21 +138,6 @@ class _Sites:
         own = (span.position[0],) if span.file is self._file else tuple(sorted(self._lines.get(array, ())))
         is_added = span.file is GENERATED.file
         return Site(array, print_expr(reference), is_shared, writes, is_added, own, reference)
-
-
-def _tiles(body: Sequence[KernelStmt]) -> list[SharedTile]:
-    found: list[SharedTile] = []
-    for statement in body:
-        match statement:
-            case SharedTile():
-                found.append(statement)
-            case UniformFor():
-                found += _tiles(statement.body)
-            case UniformIf():
-                found += _tiles((*statement.then, *statement.otherwise))
-            case _:
-                pass
-    return found
 
 
 def _lanes(touch: Touch, first: int, threads: int) -> tuple[int | None, ...]:

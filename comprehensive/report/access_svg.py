@@ -1,9 +1,9 @@
 """The accesses of a warp as pictures: rows of an access table in, one self-contained SVG out.
 
-Memory is drawn in rows of 128 bytes, 32 words of 4 bytes: a line with its four sectors in global memory, one word of each
-of the 32 banks in shared memory.  A word that lanes want has the colour and the number of the first of them, with a `+`
-where there are several.  Of global memory the sectors that are moved are framed; of shared memory a number below a bank
-says how many different words of it are wanted, one turn each.
+Memory is drawn in rows of 128 bytes, 32 words of 4 bytes: a line with its four sectors in global memory, one word of
+each of the 32 banks in shared memory.  A word that lanes want has the colour and the number of the first of them, with
+a `+` where there are several.  Of global memory the sectors that are moved are framed; of shared memory a number below
+a bank says how many different words of it are wanted, one turn each.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from comprehensive.model.access_rows import Row
 from comprehensive.model.accesses import BANK_BYTES, BANKS, LINE_BYTES, SECTOR_BYTES
 from comprehensive.model.warp_accesses import bank_ways
-from comprehensive.report.accesses import Accesses, access, heading, span, stride
+from comprehensive.report.accesses import COPIES, Accesses, access, heading, span, stride
 from comprehensive.report.labels import LETTER
 from comprehensive.report.svg import INK, group, picture, rectangle, shade, text, with_hint
 
@@ -33,6 +33,9 @@ def accesses_svg(found: Sequence[Accesses], source: str) -> str:
             text(_MARGIN, down + 12 + _LINE, source),
         ]
         width = max(width, LETTER * max(len(title), len(source)))
+        if each.copies:
+            shapes.append(text(_MARGIN, down + 12 + 2 * _LINE, COPIES, 'opacity="0.75"'))
+            down += _LINE
         down += 2 * _LINE + 20
         for row in each.rows:
             panel, high, wide = _panel(row, each)
@@ -132,7 +135,12 @@ def _line(row: Row, lanes_of: Mapping[int, list[int]], line: int, down: float) -
             f'fill-opacity="0.45" stroke="{INK}" stroke-opacity="0.4"',
         )
         shown = f"{lanes[0]}+" if len(lanes) > 1 else str(lanes[0])
-        named = text(left + _CELL / 2, down + 13, shown, 'text-anchor="middle" font-size="11"')
+        named = text(
+            left + _CELL / 2,
+            down + 13,
+            shown,
+            f'text-anchor="middle" font-size="{11 if len(shown) < 3 else 9.5}"',
+        )
         bytes_ = f"bytes {word * BANK_BYTES} to {word * BANK_BYTES + BANK_BYTES - 1}"
         yield with_hint(cell + named, (f"{bytes_}: lane {', '.join(map(str, lanes))}",))
     if not row.site.is_shared:

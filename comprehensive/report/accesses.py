@@ -14,6 +14,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.model.access_rows import Row
 
 SCHEMA = 1
+COPIES = "besides, pieces are copied to shared memory by all threads, past registers where the device can"
 _HEADINGS = ("line", "array", "memory", "access", "stride", "sectors", "turns", "words", "reference")
 _TO_THE_RIGHT = frozenset(("line", "stride", "sectors", "turns", "words"))
 
@@ -34,6 +35,8 @@ class Accesses:
     """The symbols that stand first in products."""
     because: str = ""
     """Why there is no table, where there is none."""
+    copies: bool = False
+    """Whether the kernel also copies whole pieces to shared memory, which are no accesses of the table."""
 
 
 def to_text(found: Sequence[Accesses]) -> str:
@@ -56,6 +59,7 @@ def _table(found: Accesses) -> str:
     lines.append(
         "  an access of the warp: sectors of 32 bytes, turns of 32 banks; all of the block: words of 4 bytes"
     )
+    lines += [f"  {COPIES}"] if found.copies else []
     if found.missing:
         lines.append(f"  for 32 threads along x; exact with a value for {', '.join(found.missing)}")
     return "\n".join([*lines, ""])
@@ -118,6 +122,7 @@ def _kernel(found: Accesses) -> dict[str, Any]:
         "block": list(found.block),
         "warp": found.warp,
         "because": found.because or None,
+        "copies": found.copies,
         "accesses": [
             {
                 "lines": list(row.site.lines),
