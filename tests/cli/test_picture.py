@@ -80,10 +80,8 @@ def test_without_numbers_a_block_carries_symbols() -> None:
 def test_explain_lists_accesses_by_lines() -> None:
     table = run("explain", TRANSPOSE, *NUMBERS, "--accesses").stdout.partition("\naccesses of ")[2]
     heading, columns, first, *_ = table.splitlines()
-    assert (
-        heading
-        == "transpose leaf 0, N = 1024, B0 = 4, B1 = 32, s = 2, dim0 = 256, dim1 = 16; warp 0 of block (0, 0, 0)"
-    )
+    assert heading.startswith("transpose leaf 0, N = 1024, B0 = 4, B1 = 32, s = 2, dim0 = 256, dim1 = 16; ")
+    assert heading.endswith("; warp 0 of block (0, 0, 0)")
     assert columns.split() == [
         "line",
         "array",
