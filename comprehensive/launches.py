@@ -21,6 +21,7 @@ from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.model.choice import leaf_candidate
 from comprehensive.model.defaults import left_to_launcher
 from comprehensive.model.launched import Launched, launched
+from comprehensive.model.warp_accesses import lines_of
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
 
 
@@ -49,23 +50,32 @@ class Case:
 
 
 def cases(
-    compilation: Compilation, device: Device, values: Mapping[str, Rational], number: int | None = None
+    compilation: Compilation,
+    device: Device,
+    values: Mapping[str, Rational],
+    number: int | None = None,
+    line: int | None = None,
 ) -> tuple[Case, ...]:
     """The leaf that runs in each region, or that with the ``number``; without all values the first one.
 
-    Program parameters are those that the launcher takes where none is given and everything else is.  Raises
-    CommandLineError for values that make no sense (as `demand_known`, `demand_computed`), a number that no region has
-    (CF0703), and where no leaf runs (CF0740).
+    With a ``line`` only regions are looked at that access memory there.  Program parameters are those that the launcher
+    takes where none is given and everything else is.  Raises CommandLineError for values that make no sense (as
+    `demand_known`, `demand_computed`), a number that no region has (CF0703), where no leaf runs (CF0740), and for a
+    line of no region (CF0742), which names those that are.
     """
     demand_known(compilation, values, list(MACHINE_PARAMETERS))
     for nest in compilation.nests:
         demand_computed(nest, values)
+    if line is not None:
+        _demand_line(compilation, line)
     found: list[Case] = []
     asserted = iter(asserts_of(compilation))
     for function in compilation.plan.functions:
         for region in function.regions:
             asserts = next(asserted)
             if number is not None and not _has(region, number):
+                continue
+            if line is not None and line not in _lines(region.nest):
                 continue
             known, missing = _values(function, region, device, values)
             broken = [] if missing else [a.quoted for a in asserts.checked if a.holds(known) is False]
@@ -79,6 +89,20 @@ def cases(
     if not found:
         raise value_error("CF0703", f"there is no leaf {number}", "`comprehensive tree` lists the leaves")
     return tuple(found)
+
+
+def _demand_line(compilation: Compilation, line: int) -> None:
+    there = sorted({each for nest in compilation.nests for each in _lines(nest)})
+    if line not in there:
+        raise value_error(
+            "CF0742",
+            f"line {line} of {compilation.source.path} accesses no memory of a region",
+            f"lines that do are {', '.join(map(str, there))}",
+        )
+
+
+def _lines(nest: Nest) -> frozenset[int]:
+    return frozenset[int]().union(*lines_of(nest).values())
 
 
 def _has(region: RegionPlan, number: int) -> bool:

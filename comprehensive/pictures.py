@@ -41,12 +41,15 @@ def accesses_of(
     values: Mapping[str, Rational],
     number: int | None = None,
     place: Place | None = None,
+    line: int | None = None,
 ) -> tuple[Accesses, ...]:
     """Return the accesses of the kernel that runs in each region, or of that with the ``number``.
 
-    CommandLineError as of `cases`, and for a block or warp that the launch does not have (CF0741).
+    With a ``line`` those of regions that access memory there.  CommandLineError as of `cases`, and for a block or warp
+    that the launch does not have (CF0741).
     """
-    return tuple(_accesses(case, place or Place()) for case in cases(compilation, device, values, number))
+    found = cases(compilation, device, values, number, line)
+    return tuple(_accesses(case, place or Place()) for case in found)
 
 
 def _accesses(case: Case, place: Place) -> Accesses:
@@ -95,22 +98,10 @@ def _demand_place(case: Case, block: Sequence[int], warp: int) -> None:
 def accesses_at(
     compilation: Compilation, found: Sequence[Accesses], line: int
 ) -> tuple[tuple[Accesses, ...], str]:
-    """Return the accesses for one line of the source, and its text.
-
-    CommandLineError (CF0742) where there are none, which names lines that have some.
-    """
+    """Return the accesses for one line of the source, and the text of the line."""
     kept = tuple(
-        replace(each, rows=chosen)
-        for each in found
-        if (chosen := tuple(row for row in each.rows if line in row.site.lines))
+        replace(each, rows=tuple(row for row in each.rows if line in row.site.lines)) for each in found
     )
-    if not kept:
-        there = sorted({n for each in found for row in each.rows for n in row.site.lines})
-        raise value_error(
-            "CF0742",
-            f"line {line} of {compilation.source.path} accesses no memory of a region",
-            f"lines that do are {', '.join(map(str, there))}" if there else "give values to all parameters",
-        )
     text = compilation.source.text.splitlines()[line - 1].strip()
     return kept, f"{compilation.plan.source_path}:{line}: {text}"
 

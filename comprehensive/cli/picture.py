@@ -100,7 +100,7 @@ def access_command(
     machine = load_device(device)
     place = pictures.Place(_block_of(block), warp)
     compilation = compile_source(source, options_of(**compile_options, device_arch=machine.arch))
-    every = pictures.accesses_of(compilation, machine, definitions_of(definitions), leaf, place)
+    every = pictures.accesses_of(compilation, machine, definitions_of(definitions), leaf, place, line)
     found, title = pictures.accesses_at(compilation, every, line)
     if form == "json":
         print_json(pictures.accesses_json(found))

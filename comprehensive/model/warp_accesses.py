@@ -120,6 +120,15 @@ def site_of(kernel: Kernel, nest: Nest, reference: Index, *, is_shared: bool, wr
     return _Sites(kernel, nest).of(reference, is_shared=is_shared, writes=writes)
 
 
+def lines_of(nest: Nest) -> Mapping[str, frozenset[int]]:
+    """Return the lines of the source with references to each array."""
+    found: dict[str, frozenset[int]] = {}
+    for access in accesses(nest):
+        if access.span.file is nest.span.file:
+            found[access.array] = found.get(access.array, frozenset()) | {access.span.position[0]}
+    return found
+
+
 class _Sites:
     def __init__(self, kernel: Kernel, nest: Nest) -> None:
         self._nest = nest
@@ -127,10 +136,7 @@ class _Sites:
             tile.name: tile.of for tile in statements_of(kernel.body) if isinstance(tile, SharedTile)
         }
         self._file = nest.span.file
-        self._lines: dict[str, set[int]] = {}
-        for access in accesses(nest):
-            if access.span.file is self._file:
-                self._lines.setdefault(access.array, set()).add(access.span.position[0])
+        self._lines = lines_of(nest)
 
     def of(self, reference: Index, *, is_shared: bool, writes: bool) -> Site:
         array = (self._tiles.get(reference.array) or reference.array) if is_shared else reference.array

@@ -19,7 +19,7 @@ _DARK_INK, _LIGHT_INK, _DARK_PAPER = "#1a1a1a", "#e4e4e4", "#17191d"
 _STYLE = (
     "<style>@media (prefers-color-scheme: dark) { "
     f".cf-picture {{ color: {_LIGHT_INK} }} .cf-paper {{ fill: {_DARK_PAPER} }} "
-    f".cf-rim {{ stroke: {_DARK_PAPER} }} .cf-dim {{ opacity: 0.75 }} }}</style>"
+    f".cf-rim {{ stroke: {_DARK_PAPER} }} }}</style>"
 )
 _VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 HATCH = "url(#cf-hatch)"

@@ -178,11 +178,11 @@ class _Panel:
         parts += self._each(elements, size, numbers)
         labels, wide, high = self._labelled(size, flat)
         where = self._where(elements)
-        deep = [
-            n if numbers is None else _equal(n, v) for n, v in zip(names[:-2], numbers or names, strict=False)
-        ]
+        outer = names[:-2]
+        if numbers is not None:
+            outer = [_equal(name, value) for name, value in zip(names[:-2], numbers[:-2], strict=True)]
         told = [f"{kind}, {where}"]
-        told += [f"{' x '.join(deep)} of these"] if deep else []
+        told += [f"{' x '.join(outer)} of these"] if outer else []
         told += [_halo_words(elements.halo)] if elements.halo else []
         title = f"{elements.array}" + ("" if len(self._bands()) < 2 else f", part {elements.band + 1}")
         shapes = [text(0, 10, title, 'font-weight="bold"'), group([*parts, *labels], 0, _LINE + 4)]

@@ -51,7 +51,7 @@ def test_documents_are_as_their_schemas_say(spec: str) -> None:
 
 
 def test_a_document_with_a_fault_deep_inside_is_found() -> None:
-    document = tree_document(compiled("matadd"))
+    document = tree_document(compiled("transpose"))
     document["regions"][0]["tree"]["nodes"][0]["colour"] = "red"
     assert [fault for fault in schema_faults("trees", document) if "$.regions[0].tree.nodes[0]" in fault]
 
