@@ -18,9 +18,8 @@ from typing import Any
 from comprehensive.algebra import Atom, Quotient, System, parameters_of, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.levels import with_levels
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan, TilePlan
+from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
@@ -28,7 +27,7 @@ from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.model.choice import sweeps_left
-from comprehensive.model.defaults import Defaults, Tried, defaults, left_out
+from comprehensive.model.defaults import Defaults, Tried, left_out, left_to_launcher
 from comprehensive.model.ranking import Ranking, rank
 from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
@@ -111,7 +110,7 @@ def explain(
     explained: list[RegionExplanation] = []
     regions = [(n, region) for n, f in enumerate(compilation.plan.functions) for region in f.regions]
     of_functions: list[Defaults | None] = [
-        _defaults(f, device, values) if leaf is None and not open_levels else None
+        left_to_launcher(f, device.machine(), values) if leaf is None and not open_levels else None
         for f in compilation.plan.functions
     ]
     for nest, tree, (function, region), asserts in zip(
@@ -203,20 +202,6 @@ def kernels_that_run(
         if key is not None:
             found.append((ranked.name, key))
     return tuple(found)
-
-
-def _defaults(function: FunctionPlan, device: Device, values: Mapping[str, Rational]) -> Defaults | None:
-    """Return what the launcher chooses by itself.
-
-    None where a program parameter is given, or not everything that the choice depends on.
-    """
-    host = interface(function)
-    if not host.program or any(a.name in values for a in host.program):
-        return None
-    given = [a.name for a in host.arguments if not a.pointer and a.type.is_integer]
-    if any(name not in values for name in given):
-        return None
-    return defaults(function, device.machine(), {name: int(values[name]) for name in given})
 
 
 def _ranking(

@@ -23,7 +23,9 @@ CORPUS = {path.stem for kind in ("cuda/*.cu", "shuffles/*.cu", "assembly/*.ptx")
 
 EXAMPLE_OF = {
     "tests/cli/test_leaf.py": "jacobi1d",
+    "tests/cli/test_picture.py": "transpose",
     "tests/cli/test_region.py": "jacobi1d",
+    "tests/specs/test_documents.py": "transpose",
     "tests/specs/test_emitted.py": "matmul",
     "tests/specs/test_resources.py": "matvec",
     "tests/specs/test_soundness.py": "jacobi1d",

@@ -47,8 +47,17 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("driver",),
     ("asserts", "values", "descriptions"),
     # What stands behind single commands.
-    ("nearest", "options"),
-    ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space"),
+    ("nearest", "options", "launches"),
+    (
+        "crash",
+        "explanation",
+        "generate",
+        "kernel_levels",
+        "leaf_parameters",
+        "parameter_space",
+        "pictures",
+        "tree_forms",
+    ),
     ("soundness",),
     ("verification", "tuning"),
     ("occupancy_explanation",),
@@ -77,6 +86,8 @@ COMMANDS = {
     "kernel_levels",
     "occupancy_explanation",
     "parameter_space",
+    "pictures",
+    "tree_forms",
     "verification",
 }
 ONLY_BY = {"cli": {"__main__"}, "report": COMMANDS}

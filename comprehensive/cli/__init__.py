@@ -18,6 +18,7 @@ from comprehensive.cli.gen import gen_command
 from comprehensive.cli.occupancy import occupancy_command
 from comprehensive.cli.opt import opt_command
 from comprehensive.cli.patch_spills import patch_spills_command
+from comprehensive.cli.picture import picture_command
 from comprehensive.cli.ptxas import ptxas_command
 from comprehensive.cli.sass import sass_command
 from comprehensive.cli.tree import tree_command
@@ -44,6 +45,7 @@ for _command in (
     gen_command,
     tree_command,
     explain_command,
+    picture_command,
     check_command,
     tune_command,
     calibrate_command,

@@ -45,6 +45,12 @@ from comprehensive.cli.values import definitions_of
     default=None,
     help="Winners of `tune`, to be shown with --occupancy.",
 )
+@click.option(
+    "--accesses",
+    "shows_accesses",
+    is_flag=True,
+    help="Also list what the kernel that runs accesses, by lines of SOURCE: strides, sectors, bank conflicts, words.",
+)
 @json_option
 @counters_option
 @with_compiled_kernels_options
@@ -58,11 +64,12 @@ def explain_command(
     shows_occupancy: bool,
     measured: Path | None,
     tuned: Path | None,
+    shows_accesses: bool,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
     """Say which leaf runs on a device at given parameters, and why each other one does not."""
-    from comprehensive import explanation, occupancy_explanation
+    from comprehensive import explanation, occupancy_explanation, pictures
     from comprehensive.machine.device import load_device
 
     if (measured or tuned) and not shows_occupancy:
@@ -81,9 +88,12 @@ def explain_command(
         told = occupancy_explanation.occupancy_of(
             compilation, machine, explained, values, sources, options.cuda_path, automatic=options.automatic
         )
+    listed = pictures.accesses_of(compilation, machine, values, leaf) if shows_accesses else ()
     if as_json:
+        accesses = {"accesses": pictures.accesses_json(listed)} if shows_accesses else {}
         occupancy = {} if told is None else {"occupancy": occupancy_explanation.to_json(told)}
-        print_json({**explanation.to_json(explained), **occupancy})
+        print_json({**explanation.to_json(explained), **occupancy, **accesses})
     else:
         click.echo(explanation.to_text(explained), nl=False)
         click.echo("" if told is None else occupancy_explanation.to_text(told), nl=False)
+        click.echo(f"\n{pictures.accesses_text(listed)}" if shows_accesses else "", nl=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -20,6 +20,7 @@ from comprehensive.cli.values import definitions_of, domains_of, ranges_of, symb
 
 if TYPE_CHECKING:
     from comprehensive.driver import Compilation
+    from comprehensive.tree_forms import Form
 
 
 @click.command("tree")
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "svg"]),
+    type=click.Choice(["text", "json", "svg", "dot", "mermaid", "smt2", "latex"]),
     default="text",
     show_default=True,
-    help="Output form; svg is a picture of a --region.",
+    help="Output form: pictures (svg, dot for Graphviz, mermaid), the systems with their verdicts for SMT solvers, "
+    "the cases as the paper prints them; --region and --leaf have text and json, --region also svg.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
@@ -99,18 +101,22 @@ def tree_command(
         _print_leaf(source, form, leaf or 0, points, definitions, device, compile_options)
         return
     if region is not None:
+        _demand_form(form, ("text", "json", "svg"), "--region")
         _print_region(source, form, region, definitions, ranges, device or "sm_90", compile_options)
         return
     options = options_of(**compile_options)
-    if form == "svg" or definitions or ranges or device is not None:
-        raise click.UsageError(
-            "--format svg, -D, --range and --device go with --region NAME[,NAME] or --leaf"
-        )
+    if definitions or ranges or device is not None:
+        raise click.UsageError("-D, --range and --device go with --region NAME[,NAME] or --leaf")
     compilation = compile_source(source, options)
     if form == "json":
         print_json(generate.tree_document(compilation))
         return
-    click.echo(generate.tree_text(compilation, pruned=pruned, ascii_only=ascii_only), nl=False)
+    if form == "text":
+        click.echo(generate.tree_text(compilation, pruned=pruned, ascii_only=ascii_only), nl=False)
+        return
+    from comprehensive.tree_forms import tree_form
+
+    click.echo(tree_form(compilation, cast("Form", form), pruned=pruned), nl=False)
 
 
 def _without_quotients(compilation: Compilation) -> Compilation:
@@ -167,8 +173,14 @@ def _demand_leaf(
         raise click.UsageError("--loops and --points go with --leaf NUMBER")
     if loops == bool(points):
         raise click.UsageError("--leaf: add either --loops or --points NAME=VALUES, as in --points B0=1:64")
-    if region is not None or ranges or form == "svg":
-        raise click.UsageError("--region, --range and --format svg do not go with --leaf")
+    if region is not None or ranges:
+        raise click.UsageError("--region and --range do not go with --leaf")
+    _demand_form(form, ("text", "json"), "--leaf")
+
+
+def _demand_form(form: str, known: tuple[str, ...], option: str) -> None:
+    if form not in known:
+        raise click.UsageError(f"--format {form} does not go with {option}, which has {', '.join(known)}")
 
 
 def _print_leaf(

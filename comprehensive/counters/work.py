@@ -12,7 +12,7 @@ exact quotients. What has no such count, as a loop that data ends, has None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from itertools import islice, product
 from typing import TypeGuard, assert_never
@@ -37,7 +37,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformIf,
 )
 from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.rewrite import statements_in
 from comprehensive.loops.traverse import subexpressions
 from comprehensive.metafork.ast import (
@@ -95,6 +95,8 @@ class Access:
     stride: Polynomial | None
     count: Count
     is_bound: bool = False
+    reference: Index | None = field(default=None, compare=False, repr=False)
+    """The reference of the kernel; two that do the same are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,12 @@ def work_of(variant: Variant) -> tuple[Work, ...]:
     """The work of a block, in each case that there is. UncountableError for kernels over tiles with own statements."""
     from comprehensive.lowering.lower import lower
 
-    return _work(lower(variant, KERNEL_NAME), frozenset(s.name for s in variant.nest.scalars))
+    return work_of_kernel(lower(variant, KERNEL_NAME), variant.nest)
+
+
+def work_of_kernel(kernel: Kernel, nest: Nest) -> tuple[Work, ...]:
+    """The same for a kernel that a variant of the nest has become."""
+    return _work(kernel, frozenset(s.name for s in nest.scalars))
 
 
 @lru_cache(maxsize=4096)
@@ -367,7 +374,9 @@ class _Walk:
             type = self._shared.get(index.array) or self._global.get(index.array)
             if type is not None:  # an array of the thread's own is neither
                 stride, count = self._stride(index, scope), self._count(scope)
-                found.append(Access(index.array, type.size_bytes, is_shared, writes, stride, count))
+                found.append(
+                    Access(index.array, type.size_bytes, is_shared, writes, stride, count, reference=index)
+                )
         return tuple(found)
 
     def _reads_global(self, statement: _Statement) -> bool:

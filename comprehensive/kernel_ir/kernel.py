@@ -13,7 +13,7 @@ together, so that barriers may stand in it) over plain C statements of one threa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -122,6 +122,8 @@ class SharedTile:
     type: ScalarType
     offset_words: Expr
     """The offset in 4-byte words, an expression over scalars of the nest; it may differ between threads."""
+    of: str = ""
+    """The array of the program whose elements it holds; empty for what the kernel has for itself."""
 
 
 class OfTiles:
@@ -324,19 +326,22 @@ KernelStmt: TypeAlias = (
 )
 
 
-def uses_tensor_cores(body: Iterable[KernelStmt]) -> bool:
-    """Whether there is a :class:`MultiplyAdd` in a body."""
+def statements_of(body: Iterable[KernelStmt]) -> Iterator[KernelStmt]:
+    """Every statement of a body and of what it encloses, but for those of one thread, in program order."""
     for statement in body:
+        yield statement
         match statement:
-            case MultiplyAdd():
-                return True
-            case UniformFor() if uses_tensor_cores(statement.body):
-                return True
-            case UniformIf() if uses_tensor_cores((*statement.then, *statement.otherwise)):
-                return True
+            case UniformFor():
+                yield from statements_of(statement.body)
+            case UniformIf() | ThreadIf():
+                yield from statements_of((*statement.then, *statement.otherwise))
             case _:
                 pass
-    return False
+
+
+def uses_tensor_cores(body: Iterable[KernelStmt]) -> bool:
+    """Whether there is a :class:`MultiplyAdd` in a body."""
+    return any(isinstance(statement, MultiplyAdd) for statement in statements_of(body))
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,10 @@ class _Lowering:
         inner = (*self._thread_iterators(placed), *inner)
         for loops, axis in zip(on_axes(self.nest.grid), AXES, strict=False):
             inner = self._along(loops, axis, inner)
-        tiles = tuple(SharedTile(p.pointer, p.type, expression(p.offset_words, self.order)) for p in placed)
+        tiles = tuple(
+            SharedTile(p.pointer, p.type, expression(p.offset_words, self.order), p.tile.array)
+            for p in placed
+        )
         return (*tiles, *inner)
 
     def _along(

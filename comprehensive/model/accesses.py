@@ -102,10 +102,10 @@ class Tally:
             self.bytes += times * warps * WARP * SECTOR_BYTES
             return
         places, warp = self._active(begin, active)
-        sectors = _units(places, width, SECTOR_BYTES)
-        lines = _distinct(sectors * SECTOR_BYTES // LINE_BYTES * self.warps + warp).size
+        sectors = units(places, width, SECTOR_BYTES)
+        lines = distinct(sectors * SECTOR_BYTES // LINE_BYTES * self.warps + warp).size
         self.wavefronts += times * max(lines, -(-places.size * width // LINE_BYTES))
-        self._sectors.setdefault((array, stores, times), []).append(_distinct(sectors))
+        self._sectors.setdefault((array, stores, times), []).append(distinct(sectors))
 
     def of_shared(self, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool) -> None:
         """The same in shared memory: each bank serves one word of a warp at a time, the same word to all threads."""
@@ -116,7 +116,7 @@ class Tally:
             self.wavefronts += times * warps
             return
         places, warp = self._active(begin, active)
-        words = _distinct(_units(places, width, BANK_BYTES) * self.warps + warp)
+        words = distinct(units(places, width, BANK_BYTES) * self.warps + warp)
         bank = words % self.warps * BANKS + words // self.warps % BANKS
         degrees = np.bincount(bank, minlength=self.warps * BANKS).reshape(self.warps, BANKS).max(axis=1)
         self.wavefronts += times * int(degrees.sum())
@@ -154,7 +154,7 @@ class Tally:
     def work(self) -> Work:
         """All that has been counted, sectors included."""
         touched = sum(
-            times * _distinct(np.concatenate(found)).size for (_, _, times), found in self._sectors.items()
+            times * distinct(np.concatenate(found)).size for (_, _, times), found in self._sectors.items()
         )
         return Work(
             self.instructions,
@@ -177,7 +177,7 @@ class Tally:
         return (places, self._warp) if active is None else (places[active], self._warp[active])
 
 
-def _distinct(numbers: Integers) -> Integers:
+def distinct(numbers: Integers) -> Integers:
     """Each number once, in order: ``numpy.unique``, which takes several times as long for as few as these."""
     ordered = np.sort(numbers, axis=None)
     is_new = np.empty(ordered.size, np.bool_)
@@ -186,7 +186,7 @@ def _distinct(numbers: Integers) -> Integers:
     return ordered[is_new]
 
 
-def _units(begin: Integers, width: int, unit: int) -> Integers:
+def units(begin: Integers, width: int, unit: int) -> Integers:
     """Numbers of the units that accesses lie in: a row for each unit of an access."""
     first, last = begin // unit, (begin + width - 1) // unit
     if width <= unit and np.array_equal(first, last):

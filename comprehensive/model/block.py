@@ -11,7 +11,7 @@ Turns of a loop that are alike are gone through once.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -124,13 +124,42 @@ def block_work(
     return walk.work()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Touch:
+    """An access of all active threads, as the kernel writes it: nothing is left out that is read before.
+
+    ``begin`` is the byte where each begins, from the begin of the array or of shared memory; None where data decides.
+    """
+
+    reference: Index
+    """Of several accesses in a row, as of vectors, the first one."""
+    is_shared: bool
+    writes: bool
+    begin: Any
+    width: int
+    """The bytes of a thread."""
+    active: Mask | None
+    """None where all threads are."""
+    times: float
+    """How often it is done, with turns of loops that are not gone through but alike."""
+
+
 class Walk:
-    """A walk through a kernel for one block: which threads are active, and what integers they have."""
+    """A walk through a kernel for one block: which threads are active, and what integers they have.
+
+    ``watch`` is told of every access to memory but for copies of whole pieces.
+    """
 
     def __init__(
-        self, kernel: Kernel, values: Mapping[str, Value], shape: Sequence[int], number: Sequence[int]
+        self,
+        kernel: Kernel,
+        values: Mapping[str, Value],
+        shape: Sequence[int],
+        number: Sequence[int],
+        watch: Callable[[Touch], None] | None = None,
     ) -> None:
         threads = prod(shape)
+        self._watch = watch
         self.tally = Tally(threads)
         self.values: dict[str, Value] = dict(values)
         place = np.arange(threads, dtype=np.int64)
@@ -213,11 +242,13 @@ class Walk:
                 self.values[FIRST] = self._value(statement.source.subscripts[0], times)
                 source = Index(statement.source.array, (Name(FIRST),))
                 for first in range(0, self._number(statement.count), together):
-                    self._access(_moved(source, first // VECTOR * apart + first % VECTOR), together, times)
+                    moved = _moved(source, first // VECTOR * apart + first % VECTOR)
+                    self._access(moved, together, times, written=statement.source)
             case VectorStore():
                 together = self.values[TOGETHER]
                 for first in range(0, VECTOR, together):
-                    self._access(_moved(statement.target, first), together, times, stores=True)
+                    moved = _moved(statement.target, first)
+                    self._access(moved, together, times, stores=True, written=statement.target)
             case MultiplyAdd():
                 self._multiplied(statement, times)
             case Commit():
@@ -484,8 +515,16 @@ class Walk:
     def _is_memory(self, array: str) -> bool:
         return array in self._data or array in self._shared
 
-    def _access(self, reference: Index, elements: int, times: float, *, stores: bool = False) -> None:
-        """An access of neighbouring elements; local arrays are registers."""
+    def _access(
+        self,
+        reference: Index,
+        elements: int,
+        times: float,
+        *,
+        stores: bool = False,
+        written: Index | None = None,
+    ) -> None:
+        """An access of neighbouring elements, in the kernel ``written`` so; local arrays are registers."""
         array = reference.array
         if not self._is_memory(array):
             return
@@ -495,6 +534,9 @@ class Walk:
         base, type = self._shared.get(array, (0, self._data.get(array, ScalarType.FLOAT)))
         begin = None if isinstance(offset, Data) else base + offset * type.size_bytes
         width = elements * type.size_bytes
+        if self._watch is not None:
+            site = reference if written is None else written
+            self._watch(Touch(site, array in self._shared, stores, begin, width, self._active, times))
         if array in self._shared and not stores and begin is not None:
             begin, width = _vector_of(begin, width)
         if not stores and begin is not None and self.tally.is_loaded(array, begin, self._active):

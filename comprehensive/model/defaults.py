@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 from comprehensive.codegen.header_view import (
@@ -96,6 +97,22 @@ def defaults(plan: FunctionPlan, machine: Mapping[str, int], arguments: Mapping[
     ``arguments`` are all integers of the function that are no program parameters.
     """
     return _Search(plan, machine, arguments).defaults()
+
+
+def left_to_launcher(
+    function: FunctionPlan, machine: Mapping[str, int], values: Mapping[str, int | Fraction]
+) -> Defaults | None:
+    """Return what the launcher chooses by itself.
+
+    None where a program parameter is given, or not everything that the choice depends on.
+    """
+    host = interface(function)
+    if not host.program or any(a.name in values for a in host.program):
+        return None
+    given = [a.name for a in host.arguments if not a.pointer and a.type.is_integer]
+    if any(name not in values for name in given):
+        return None
+    return defaults(function, machine, {name: int(values[name]) for name in given})
 
 
 class _Search:

@@ -6,19 +6,15 @@ In: a leaf, a machine and values of all scalars.  Out: its :class:`~comprehensiv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import prod
 
 from comprehensive.codegen.plan import LeafPlan
 from comprehensive.codegen.profile import number_name
-from comprehensive.kernel_ir.axes import axis_extents
-from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.kernel_ir.staircase import LARGEST, LAUNCHED
 from comprehensive.loops.arithmetic import UndefinedBehaviour
-from comprehensive.loops.ir import Nest
 from comprehensive.machine.cost import SATURATED, WARP_THREADS, Cost, Term, cost
 from comprehensive.machine.sites import MOST_DEEP, Shape, leaf_work
-from comprehensive.metafork.ast import Expr
+from comprehensive.model.launched import launched_blocks, on_three_axes
 from comprehensive.model.values import wide_value
 
 
@@ -38,32 +34,11 @@ def leaf_cost(leaf: LeafPlan, machine: Mapping[str, int], values: Mapping[str, i
 def _shape(leaf: LeafPlan, values: Mapping[str, int]) -> Shape:
     kernel, nest = leaf.kernel, leaf.nest
     grid = launched_blocks(kernel, nest, values)
-    block = _three(nest, kernel.block, values)
+    block = on_three_axes(nest, kernel.block, values)
     words = int(kernel.shared_words.evaluate(values)) + kernel.slots * WARP_THREADS * -(
         -prod(block) // WARP_THREADS
     )
     return Shape(grid, block, leaf.registers, words)
-
-
-def launched_blocks(kernel: Kernel, nest: Nest, values: Mapping[str, int]) -> tuple[int, int, int]:
-    """Return how many blocks a launch of a kernel of a leaf has along x, y and z."""
-    grid = _three(nest, [extent for _, extent in kernel.grid], values)
-    if kernel.staircase is None:
-        return grid
-    arguments = [_known(nest, argument, values) for argument in kernel.staircase.arguments]
-    found = LAUNCHED[kernel.staircase.shape](*arguments)
-    rows, columns = kernel.staircase.axes([name for name, _ in kernel.grid])
-    sizes = {rows: found.rows, columns: found.columns}
-    x, y, z = (sizes.get(axis, extent) for axis, extent in enumerate(grid))
-    return x, y, z
-
-
-def _known(nest: Nest, argument: Expr, values: Mapping[str, int]) -> int:
-    """Return a number, or one beyond all sizes where it is undefined, as in the header."""
-    try:
-        return wide_value(nest, argument, values)
-    except UndefinedBehaviour:
-        return -LARGEST
 
 
 def numbers(leaf: LeafPlan, values: Mapping[str, int]) -> list[int]:
@@ -77,10 +52,3 @@ def numbers(leaf: LeafPlan, values: Mapping[str, int]) -> list[int]:
             found.append(SATURATED)  # more than anything, as in the header
         known[number_name(position)] = found[-1]
     return found
-
-
-def _three(nest: Nest, extents: Sequence[Expr], values: Mapping[str, int]) -> tuple[int, int, int]:
-    """Return the extents along x, y and z from those of loops, given outermost first."""
-    types = {s.name: s.type for s in nest.scalars}
-    x, y, z = (wide_value(nest, extent, values) for extent in axis_extents(extents, types))
-    return x, y, z

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import cos, radians, sin
-from typing import TypeAlias
+
+from comprehensive.report.svg import Place
 
 LETTER = 7.3
 """Width of a letter."""
 _UP, _DOWN = 11.0, 4.0
 _STEP = 4
-
-Place: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from xml.sax.saxutils import escape
 
 from comprehensive.occupancy_tuning.plateau import NEAR
 from comprehensive.report.levels_text import Shown, over_first
+from comprehensive.report.svg import INK, group, picture
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 520, 220, 64, 40, 48
-_INK, _LINE, _POINT, _BAND = "#1a1a1a", "#31688e", "#35b779", "#e8f5e9"
+_LINE, _POINT = "#31688e", "#35b779"
+_BAND = 'fill="#5ec962" fill-opacity="0.25"'
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -23,14 +25,9 @@ def to_svg(shown: Sequence[Shown]) -> str:
     panels = [each for each in shown if any(time is not None for time in each.times)]
     high = _TOP + _HEIGHT + _BELOW
     width, height = _LEFT + _WIDTH + 40, high * max(1, len(panels))
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="monospace" font-size="12" fill="{_INK}">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-    ]
-    for number, each in enumerate(panels):
-        lines += [f'<g transform="translate(0,{number * high})">', *_panel(each), "</g>"]
-    return "\n".join([*lines, "</svg>\n"])
+    return picture(
+        width, height, (group(_panel(each), 0, number * high) for number, each in enumerate(panels))
+    )
 
 
 def _panel(shown: Shown) -> Iterator[str]:
@@ -49,15 +46,15 @@ def _panel(shown: Shown) -> Iterator[str]:
     yield f'<text x="{_LEFT}" y="20" font-weight="bold">{escape(shown.symbol)}: {what} time by occupancy</text>'
     best = min(times)
     upper, lower = y(best * (1 + NEAR)), y(best)
-    yield f'<rect x="{_LEFT}" y="{upper}" width="{_WIDTH}" height="{round(lower - upper, 1)}" fill="{_BAND}"/>'
-    yield f'<rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" fill="none" stroke="{_INK}"/>'
+    yield f'<rect x="{_LEFT}" y="{upper}" width="{_WIDTH}" height="{round(lower - upper, 1)}" {_BAND}/>'
+    yield f'<rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" fill="none" stroke="{INK}"/>'
     for tick in _TICKS:
         yield f'<text x="{x(tick)}" y="{_TOP + _HEIGHT + 18}" text-anchor="middle">{100 * tick:.0f} %</text>'
     for time in (low, (low + top) / 2, top):
         yield f'<text x="{_LEFT - 8}" y="{y(time) + 4}" text-anchor="end">{time:.2f}</text>'
     yield f'<text x="{_LEFT}" y="{_TOP + _HEIGHT + 36}">warps on a multiprocessor over the most there can be</text>'
     if beside:
-        yield f'<polyline points="{_way(shown, beside, x, y)}" fill="none" stroke="{_INK}" stroke-dasharray="4 3"/>'
+        yield f'<polyline points="{_way(shown, beside, x, y)}" fill="none" stroke="{INK}" stroke-dasharray="4 3"/>'
     yield from _points(shown, x, y)
 
 
@@ -73,7 +70,7 @@ def _points(shown: Shown, x: Callable[[float], float], y: Callable[[float], floa
             f'<circle cx="{x(fraction)}" cy="{y(time)}" r="4" fill="{_POINT}"><title>{label}</title></circle>'
         )
         if found is not None and number == found.chosen:
-            points.append(f'<circle cx="{x(fraction)}" cy="{y(time)}" r="8" fill="none" stroke="{_INK}"/>')
+            points.append(f'<circle cx="{x(fraction)}" cy="{y(time)}" r="8" fill="none" stroke="{INK}"/>')
     way = _way(shown, shown.relative, x, y)
     yield f'<polyline points="{way}" fill="none" stroke="{_LINE}" stroke-width="2"/>'
     yield from points

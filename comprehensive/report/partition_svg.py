@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import atan2, ceil, degrees, dist
-from xml.sax.saxutils import escape
 
 from comprehensive.algebra.regions import Branch, Column, Plane, Reason
 from comprehensive.algebra.roots import approximate
 from comprehensive.algebra.thresholds import Line
 from comprehensive.optimize.partition import Partition
-from comprehensive.report.labels import LETTER, Label, Place, least_clashing, rows
+from comprehensive.report.labels import LETTER, Label, least_clashing, rows
 from comprehensive.report.partition_words import (
     Titled,
     code,
@@ -33,14 +32,25 @@ from comprehensive.report.partition_words import (
 )
 from comprehensive.report.runs import Run, open_columns, runs
 from comprehensive.report.scale import Scale
+from comprehensive.report.svg import (
+    HATCH,
+    INK,
+    Place,
+    group,
+    on_anything,
+    picture,
+    points,
+    rectangle,
+    shade,
+    stroke,
+    text,
+)
 
 _WIDTH, _HEIGHT, _STRIP = 600, 480, 90
 _LEFT, _TOP, _BELOW, _ROW = 80, 48, 56, 17
 _STEP = 4
 # Where along a curve its label may stand, best first.
 _PARTS = (0.5, 0.35, 0.65, 0.2, 0.8, 0.1, 0.9)
-_VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
-_INK = "#1a1a1a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +70,9 @@ def partitions_svg(found: Sequence[Titled]) -> str:
     shapes: list[str] = []
     offset = 0
     for lines, _, height in panels:
-        shapes += [f'<g transform="translate(0,{offset})">', *lines, "</g>"]
+        shapes.append(group(lines, 0, offset))
         offset += height
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{offset}" '
-            f'viewBox="0 0 {width} {offset}" font-family="monospace" font-size="12" fill="{_INK}">',
-            '<defs><pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" '
-            'patternTransform="rotate(45)"><rect width="8" height="8" fill="#ececec"/>'
-            '<rect width="2" height="8" fill="#9c9c9c"/></pattern></defs>',
-            f'<rect width="{width}" height="{offset}" fill="white"/>',
-            *shapes,
-            "</svg>\n",
-        ]
-    )
+    return picture(width, offset, shapes)
 
 
 def _panel(titled: Titled) -> tuple[list[str], int, int]:
@@ -89,7 +88,7 @@ def _panel(titled: Titled) -> tuple[list[str], int, int]:
     title = heading(titled)
     longest = max(len(title) * LETTER, *(start + len(words) * LETTER for words, start, _ in legend))
     width = max(_LEFT + _WIDTH + 40, ceil(_LEFT + longest + 10))
-    shapes = [_text(_LEFT, 28, title, 'font-weight="bold"'), *drawn, *(shape for _, _, shape in legend)]
+    shapes = [text(_LEFT, 28, title, 'font-weight="bold"'), *drawn, *(shape for _, _, shape in legend)]
     return shapes, width, _TOP + height + _BELOW + _ROW * (len(legend) + 1)
 
 
@@ -99,20 +98,11 @@ def _colours(partition: Partition) -> Mapping[int | None, str]:
         for choice in occurring(partition)
         if choice is not None and partition.cases[choice].kind == "leaf"
     ]
-    colours: dict[int | None, str] = dict.fromkeys(range(len(partition.cases)), "url(#hatch)")
-    colours[None] = "white"
+    colours: dict[int | None, str] = dict.fromkeys(range(len(partition.cases)), HATCH)
+    colours[None] = "none"
     for place, choice in enumerate(leaves):
-        colours[choice] = _viridis(place, max(len(leaves) - 1, 1))
+        colours[choice] = shade(place, max(len(leaves) - 1, 1))
     return colours
-
-
-def _viridis(place: int, last: int) -> str:
-    """Return a colour from dark to light, in equal steps; a single one is the lightest but one."""
-    steps = len(_VIRIDIS) - 1
-    whole, part = divmod(steps * (last - place), last)
-    low, high = _VIRIDIS[whole], _VIRIDIS[min(whole + 1, steps)]
-    mixed = ((a * (last - part) + b * part) // last for a, b in zip(low, high, strict=True))
-    return "#" + "".join(f"{each:02x}" for each in mixed)
 
 
 # --- one parameter
@@ -147,12 +137,12 @@ def _strip(
     for piece in line.pieces:
         start, end = (_LEFT + _WIDTH * scale.place(approximate(at)) for at in (piece.low, piece.high))
         places.append((start, end, piece.choice))
-        yield _rectangle(start, _TOP, end - start, strip, colours[piece.choice])
+        yield rectangle(start, _TOP, end - start, strip, colours[piece.choice])
     for start, end, choice in places:
         if choice is not None and end - start > len(name(partition, choice)) * LETTER:
             yield _label(Label(((start + end) / 2, _TOP + strip - 20), name(partition, choice)))
     for (at, _), _ in marked:
-        yield _stroke([(at, _TOP), (at, _TOP + strip)])
+        yield stroke([(at, _TOP), (at, _TOP + strip)])
     for (at, words), row in marked:
         yield _label(Label((_inside(at, words), _TOP + 14 + _ROW * row), words))
     yield from _frame(strip)
@@ -172,11 +162,11 @@ def _plane(partition: Partition, plane: Plane, colours: Mapping[int | None, str]
         outline += reversed([*zip(area.across, area.top, strict=True)])
         fill = colours[area.run.choice]
         # A stroke of the same colour hides the seam to the next column.
-        yield f'<polygon points="{_points(outline)}" fill="{fill}" stroke="{fill}" stroke-width="0.7"/>'
+        yield f'<polygon points="{points(outline)}" fill="{fill}" stroke="{fill}" stroke-width="0.7"/>'
     curves = _curves(partition, plane, columns, across)
     for line in (line for lines in curves.values() for line in lines):
-        yield _stroke(line, 4, "white")
-        yield _stroke(line)
+        yield stroke(line, 4, "white", 'class="cf-rim"')
+        yield stroke(line)
     labels: list[Label] = []
     for choice in (each for each in occurring(partition) if each is not None):
         named = _named([area for area in areas if area.run.choice == choice], name(partition, choice))
@@ -328,64 +318,46 @@ def _legend(
     for choice in shown:
         y += _ROW
         named, words = name(partition, choice), condition(partition, choice)
-        sample = _rectangle(_LEFT, y - 11, 16, 12, colours[choice], f' stroke="{_INK}" stroke-width="0.6"')
-        bold = _text(_LEFT + 24, y, named, 'font-weight="bold"')
-        yield words, indent, sample + bold + _text(_LEFT + indent, y, words)
+        sample = rectangle(_LEFT, y - 11, 16, 12, colours[choice], f'stroke="{INK}" stroke-width="0.6"')
+        bold = text(_LEFT + 24, y, named, 'font-weight="bold"')
+        yield words, indent, sample + bold + text(_LEFT + indent, y, words)
         y += _ROW
         words = f"{code(partition, choice)}; as at {example(partition, choice)}"
-        yield words, indent, _text(_LEFT + indent, y, words, 'fill="#555555"')
+        yield words, indent, text(_LEFT + indent, y, words, 'opacity="0.75"')
     absent = [name(partition, choice) for choice in range(len(partition.cases)) if choice not in shown]
     if absent:
         words = f"not in this range: {', '.join(absent)}"
-        yield words, 24, _text(_LEFT + 24, y + _ROW, words)
+        yield words, 24, text(_LEFT + 24, y + _ROW, words)
 
 
 def _frame(height: int) -> Iterator[str]:
-    yield _rectangle(_LEFT, _TOP, _WIDTH, height, "none", f' stroke="{_INK}"')
+    yield rectangle(_LEFT, _TOP, _WIDTH, height, "none", f'stroke="{INK}"')
 
 
 def _horizontal_axis(scale: Scale, symbol: str, height: int) -> Iterator[str]:
     base = _TOP + height
     for tick in scale.ticks():
         x = _LEFT + _WIDTH * scale.place(Fraction(tick))
-        yield _stroke([(x, base), (x, base + 5)], 1)
-        yield _text(x, base + 18, str(tick), 'text-anchor="middle"')
+        yield stroke([(x, base), (x, base + 5)], 1)
+        yield text(x, base + 18, str(tick), 'text-anchor="middle"')
     kind = " (logarithmic)" if scale.is_logarithmic else ""
-    yield _text(_LEFT + _WIDTH / 2, base + 40, symbol + kind, 'text-anchor="middle" font-weight="bold"')
+    yield text(_LEFT + _WIDTH / 2, base + 40, symbol + kind, 'text-anchor="middle" font-weight="bold"')
 
 
 def _vertical_axis(scale: Scale, symbol: str) -> Iterator[str]:
     for tick in scale.ticks():
         y = _TOP + _HEIGHT * (1 - scale.place(Fraction(tick)))
-        yield _stroke([(_LEFT - 5, y), (_LEFT, y)], 1)
-        yield _text(_LEFT - 8, y + 4, str(tick), 'text-anchor="end"')
+        yield stroke([(_LEFT - 5, y), (_LEFT, y)], 1)
+        yield text(_LEFT - 8, y + 4, str(tick), 'text-anchor="end"')
     kind = " (logarithmic)" if scale.is_logarithmic else ""
     x, y = 20, _TOP + _HEIGHT / 2
     turned = f'transform="rotate(-90 {x} {y})" text-anchor="middle" font-weight="bold"'
-    yield _text(x, y, symbol + kind, turned)
+    yield text(x, y, symbol + kind, turned)
 
 
 def _label(label: Label) -> str:
-    """Text with a white rim, readable on every colour."""
-    rim = (
-        'text-anchor="middle" stroke="white" stroke-width="3.5" paint-order="stroke" stroke-linejoin="round"'
-    )
+    """A label, readable on every colour."""
+    rim = on_anything(' text-anchor="middle"')
     x, y = label.place
     turned = f' transform="rotate({label.angle:.1f} {x:.1f} {y:.1f})"' if label.angle else ""
-    return _text(x, y, label.words, f'{rim}{turned} dy="{label.shift:g}"')
-
-
-def _text(x: float, y: float, words: str, more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}"{" " if more else ""}{more}>{escape(words)}</text>'
-
-
-def _rectangle(x: float, y: float, width: float, height: float, fill: str, more: str = "") -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"{more}/>'
-
-
-def _stroke(line: Sequence[Place], width: float = 1.8, colour: str = _INK) -> str:
-    return f'<polyline points="{_points(line)}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
-
-
-def _points(line: Sequence[Place]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in line)
+    return text(x, y, label.words, f'{rim}{turned} dy="{label.shift:g}"')

@@ -179,7 +179,7 @@ class Boxes:
 
     def tiles(self) -> tuple[KernelStmt, ...]:
         return self.context.shared_tiles(
-            (names.shared, self.context.nest.array(group.array).type, self._words(group))
+            (names.shared, self.context.nest.array(group.array).type, self._words(group), group.array)
             for group, names in zip(self.groups, self.names, strict=True)
         )
 

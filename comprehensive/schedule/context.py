@@ -170,13 +170,15 @@ class TileContext:
 
         return map_expr(expr, flattened)
 
-    def shared_tiles(self, tiles: Iterable[tuple[str, ScalarType, Polynomial]]) -> tuple[KernelStmt, ...]:
-        """Tiles in shared memory one behind the other, each with its name, type and 4-byte words."""
+    def shared_tiles(
+        self, tiles: Iterable[tuple[str, ScalarType, Polynomial, str]]
+    ) -> tuple[KernelStmt, ...]:
+        """Tiles in shared memory one behind the other, each with its name, type, 4-byte words and array."""
         result: list[KernelStmt] = []
         offset = Polynomial.constant(0)
-        for name, type, words in tiles:
+        for name, type, words, array in tiles:
             at = expression(offset, (*self.tile.sizes, self.tile.depth, self.tile.stages))
-            result.append(SharedTile(name, type, at))
+            result.append(SharedTile(name, type, at, array))
             offset = offset + words
         return tuple(result)
 

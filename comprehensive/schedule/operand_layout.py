@@ -184,7 +184,7 @@ class OperandLayout:
     def tiles(self) -> tuple[KernelStmt, ...]:
         context = self.context
         return context.shared_tiles(
-            (context.names[f"shared_{name}"], context.nest.array(name).type, self._words(name))
+            (context.names[f"shared_{name}"], context.nest.array(name).type, self._words(name), name)
             for name in self.pieces
         )
 

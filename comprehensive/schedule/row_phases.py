@@ -237,7 +237,7 @@ class RowPhases:
                 begin = plus(
                     begin, product([thread, pitch] if words == 1 else [IntLiteral(words), thread, pitch])
                 )
-            yield SharedTile(self._row_name(row), row.type, begin)
+            yield SharedTile(self._row_name(row), row.type, begin, row.first.array)
         for key, type, _ in self._shared():
             if not key.startswith("slot"):
                 yield SharedTile(self._called(key), type, self._offset(key))

@@ -240,7 +240,7 @@ class SplitReduction:
         )
 
     def _tiles(self) -> tuple[KernelStmt, ...]:
-        return self.context.shared_tiles((self._parts(s), s.type, self._words(s)) for s in self.sums)
+        return self.context.shared_tiles((self._parts(s), s.type, self._words(s), "") for s in self.sums)
 
     def _neutral(self, otherwise: int | None) -> tuple[Stmt, ...]:
         """Parts with nothing in them; of an operator without such a value they get another one, or none."""

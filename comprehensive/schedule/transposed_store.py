@@ -78,7 +78,7 @@ def transposed(context: TileContext, jam: UnrollAndJam, store: Assign) -> tuple[
     stored: tuple[Stmt, ...] = (Assign(flat(store.target, context.strides), "=", element, store.span),)
     stored = _spread(context, 0, first.extent, Name(last.threads), "t1", "r1", stored)
     stored = _spread(context, 1, last.extent, Name(first.threads), "t0", "r0", stored)
-    return (SharedTile(shared, type, ZERO), Plain(held), Barrier(), Plain(stored))
+    return (SharedTile(shared, type, ZERO, store.target.array), Plain(held), Barrier(), Plain(stored))
 
 
 def _shape(context: TileContext) -> tuple[Polynomial, Polynomial]:

@@ -107,7 +107,7 @@ def test_a_loop_without_end_says_so() -> None:
         (("--leaf", "0"), "add either --loops or --points"),
         (("--leaf", "0", "--loops", "--points", "B=1:4"), "add either --loops or --points"),
         (("--leaf", "0", "--loops", "--region", "B"), "do not go with --leaf"),
-        (("--leaf", "0", "--loops", "--format", "svg"), "do not go with --leaf"),
+        (("--leaf", "0", "--loops", "--format", "svg"), "--format svg does not go with --leaf"),
         (("--leaf", "0", "--points", "B"), "expected LOW:HIGH"),
         (("--leaf", "0", "--points", "B=1:4", "--points", "B=1:4"), "each name once"),
         (("--leaf", "0", "--points", "B=primes:9"), "expected LOW:HIGH, powers_of_two:LIMIT"),

@@ -198,7 +198,8 @@ def test_errors_are_json_where_the_answer_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--format", "svg"), ("-D", "B=1"), ("--range", "B=1:4"), ("--device", "sm_90")]
+    "arguments",
+    [("-D", "B=1"), ("--range", "B=1:4"), ("--device", "sm_90"), ("--format", "svg", "-D", "B=1")],
 )
 def test_options_of_a_region_need_one(arguments: tuple[str, ...]) -> None:
     result = CliRunner().invoke(cli.cli, ["tree", JACOBI, *ESTIMATE, *arguments])
@@ -217,3 +218,28 @@ def test_a_picture_has_the_same_bytes_under_any_hash_seed() -> None:
         check=True,
     )
     assert done.stdout == CliRunner().invoke(cli.cli, arguments).stdout_bytes
+
+
+@pytest.mark.parametrize(
+    ("form", "begin"),
+    [
+        ("svg", "<svg "),
+        ("dot", 'digraph "jacobi1d.mf" {'),
+        ("mermaid", "flowchart LR"),
+        ("smt2", "(set-info :smt-lib-version 2.6)"),
+        ("latex", "% comprehensive tree jacobi1d.mf"),
+    ],
+)
+def test_the_tree_itself_has_every_form(form: str, begin: str) -> None:
+    arguments = ["tree", JACOBI, *ESTIMATE, "--format", form]
+    once, again = (CliRunner().invoke(cli.cli, arguments) for _ in range(2))
+    assert once.exit_code == 0, once.output
+    assert once.stdout.startswith(begin)
+    assert once.stdout == again.stdout
+
+
+@pytest.mark.parametrize("form", ["dot", "mermaid", "smt2", "latex"])
+def test_a_region_has_text_json_and_svg_only(form: str) -> None:
+    result = region(JACOBI, "B", "-D", "s=1", "--format", form)
+    assert result.exit_code == 2
+    assert f"--format {form} does not go with --region, which has text, json, svg" in result.output

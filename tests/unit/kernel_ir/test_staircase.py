@@ -21,7 +21,7 @@ from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
 from comprehensive.kernel_ir.staircase import LARGEST, LAUNCHED, Launched, Shape, band, folded
 from comprehensive.loops.interpreter import run
-from comprehensive.model.leaf_cost import launched_blocks
+from comprehensive.model.launched import launched_blocks
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.unit.schedule.tile_runs import compilation_of

@@ -23,6 +23,7 @@ from comprehensive.report.partition_text import partition_text
 from comprehensive.report.partition_words import Titled, decimal, equation, number
 from comprehensive.report.runs import open_columns, runs, seen_critical, seen_curves
 from comprehensive.report.scale import Scale
+from comprehensive.report.svg import HATCH
 from tests.schemas import schema_faults
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
@@ -256,7 +257,7 @@ def test_a_picture_is_xml_and_labels_cells_and_curves(titled: Titled) -> None:
     for case in titled.partition.cases:
         assert any(word is not None and word.startswith(f"{case.code}; as at ") for word in words)
     fills = [shape.get("fill") for kind in ("polygon", "rect") for shape in root.iter(f"{SVG}{kind}")]
-    assert "url(#hatch)" in fills
+    assert HATCH in fills
     for each in root.iter(f"{SVG}polyline"):
         places = [tuple(map(float, place.split(","))) for place in str(each.get("points")).split()]
         assert all(70 <= across <= 690 and 40 <= down <= 540 for across, down in places)
@@ -324,7 +325,7 @@ def test_labels_in_a_picture_do_not_cover_each_other(titled: Titled) -> None:
 
 def test_leaves_differ_in_lightness() -> None:
     root = ET.fromstring(partitions_svg([circle()]))
-    fills = {str(shape.get("fill")) for shape in root.iter(f"{SVG}polygon")} - {"url(#hatch)", "white"}
+    fills = {str(shape.get("fill")) for shape in root.iter(f"{SVG}polygon")} - {HATCH, "none"}
     lightness = sorted(
         sum(
             weight * int(fill[k : k + 2], 16)

@@ -1,0 +1,172 @@
+"""Behind ``picture`` and ``explain --accesses``: what warps touch and what blocks hold, as pictures and tables.
+
+In: a compilation, a device, values of parameters.  Out: SVG, text or a JSON document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from comprehensive.counters.work import UncountableError
+from comprehensive.driver import Compilation
+from comprehensive.launches import Case, cases
+from comprehensive.loops.access import names_read
+from comprehensive.loops.reading_order import reading_order
+from comprehensive.machine.device import Device
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.metafork.ast import Expr
+from comprehensive.model.access_rows import rows
+from comprehensive.model.accesses import WARP
+from comprehensive.model.block_shape import block_shape, with_sweeps
+from comprehensive.model.values import wide_value
+from comprehensive.report.access_svg import accesses_svg
+from comprehensive.report.accesses import Accesses, document, to_text
+from comprehensive.report.tile_svg import Drawn, tiles_svg
+from comprehensive.values import Rational, value_error
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The warp that is looked at: its number in the block, and the block's along x, y and z."""
+
+    block: tuple[int, ...] = (0, 0, 0)
+    warp: int = 0
+
+
+def accesses_of(
+    compilation: Compilation,
+    device: Device,
+    values: Mapping[str, Rational],
+    number: int | None = None,
+    place: Place | None = None,
+    line: int | None = None,
+) -> tuple[Accesses, ...]:
+    """Return the accesses of the kernel that runs in each region, or of that with the ``number``.
+
+    With a ``line`` those of regions that access memory there.  CommandLineError as of `cases`, and for a block or warp
+    that the launch does not have (CF0741).
+    """
+    found = cases(compilation, device, values, number, line)
+    return tuple(_accesses(case, place or Place()) for case in found)
+
+
+def _accesses(case: Case, place: Place) -> Accesses:
+    block = (*place.block, 0, 0)[:3]
+    found = Accesses(
+        case.region,
+        case.name,
+        tuple(case.values.items()),
+        case.missing,
+        block,
+        place.warp,
+        (),
+        reading_order(case.nest),
+        copies=case.kernel.has_copies,
+    )
+    if case.launch is not None:
+        _demand_place(case, block, place.warp)
+    try:
+        table = rows(case.kernel, case.nest, case.launch, tuple(reversed(block)), place.warp, case.together)
+    except UncountableError:
+        names = ", ".join(case.missing)
+        return replace(found, because=f"a kernel over tiles has no strides as symbols: give {names} a value")
+    return replace(found, rows=table)
+
+
+def _demand_place(case: Case, block: Sequence[int], warp: int) -> None:
+    launch = case.launch
+    assert launch is not None
+    grid = tuple(reversed(launch.grid))
+    if any(not 0 <= at < extent for at, extent in zip(block, grid, strict=True)):
+        shown = " x ".join(map(str, grid))
+        raise value_error(
+            "CF0741",
+            f"{case.region} {case.name} has no block {','.join(map(str, block))} at these values: its grid is {shown}",
+            "name a block of the grid, x first",
+        )
+    warps = ceil(launch.threads / WARP)
+    if warp >= warps:
+        raise value_error(
+            "CF0741",
+            f"a block of {case.region} {case.name} has {launch.threads} threads, and no warp {warp}",
+            f"give --warp a value below {warps}",
+        )
+
+
+def accesses_at(
+    compilation: Compilation, found: Sequence[Accesses], line: int
+) -> tuple[tuple[Accesses, ...], str]:
+    """Return the accesses for one line of the source, and the text of the line."""
+    kept = tuple(
+        replace(each, rows=tuple(row for row in each.rows if line in row.site.lines)) for each in found
+    )
+    text = compilation.source.text.splitlines()[line - 1].strip()
+    return kept, f"{compilation.plan.source_path}:{line}: {text}"
+
+
+def accesses_text(found: Sequence[Accesses]) -> str:
+    """Return a table a kernel."""
+    return to_text(found)
+
+
+def accesses_json(found: Sequence[Accesses]) -> dict[str, object]:
+    """The same as one JSON document."""
+    return document(found)
+
+
+def accesses_picture(found: Sequence[Accesses], title: str) -> str:
+    """The same as one picture."""
+    return accesses_svg(found, title)
+
+
+def tiles_picture(
+    compilation: Compilation, device: Device, values: Mapping[str, Rational], number: int | None = None
+) -> str:
+    """Return what a block of each region holds, as one picture. CommandLineError as of `cases`."""
+    found = [_drawn(case, device) for case in cases(compilation, device, values, number)]
+    return tiles_svg(found, f"{compilation.plan.source_path}: what a block holds")
+
+
+def _drawn(case: Case, device: Device) -> Drawn:
+    shape = block_shape(case.kernel, case.nest)
+    if case.tile is not None and case.tile.sweeps is not None:
+        shape = with_sweeps(shape, case.tile.coordinates, case.sizes)
+    known = {**case.values, **case.sizes}
+    names = ", ".join(f"{name} = {value}" for name, value in known.items())
+    return Drawn(
+        f"a block of {case.region} {case.name}" + (f", {names}" if names else ""),
+        shape,
+        known,
+        _numbers(case, shape.threads),
+        _numbers(case, [tile.offset_words for tile in shape.shared]),
+        None if case.launch is None else case.launch.shared_words,
+        tuple(_conditions(case, device)),
+        reading_order(case.nest),
+    )
+
+
+def _numbers(case: Case, expressions: Sequence[Expr]) -> tuple[int, ...] | None:
+    """The numbers of expressions; None where one depends on what is not known, or on the thread."""
+    known = {**case.values, **case.sizes}
+    if any(not names_read(each) <= known.keys() for each in expressions):
+        return None
+    return tuple(wide_value(case.nest, each, known) for each in expressions)
+
+
+def _conditions(case: Case, device: Device) -> Iterator[str]:
+    """The conditions on registers, shared memory and threads, with the numbers that are known."""
+    leaf = case.leaf or case.tile
+    assert leaf is not None
+    order = reading_order(case.nest)
+    point = {**device.parameters(), **case.values, **case.sizes}
+    for atom in leaf.system.atoms:
+        limits = [name for name in MACHINE_PARAMETERS if name in atom.symbols]
+        if limits:
+            left, right = atom.positive_sides()
+            known = {name: value for name, value in point.items() if name in atom.symbols}
+            numbers = " ".join(
+                (left.substitute(known).format(order), atom.sign, right.substitute(known).format(order))
+            )
+            yield f"{atom.format(order, limits)}: {numbers}"
