@@ -60,6 +60,8 @@ class Fact:
     needed: str
     relation: str
     available: str
+    powers: tuple[tuple[str, int], ...] = ()
+    """The symbols that it reads, each with its highest power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dis
             for read in (over_arguments(nest, p, known),)
             if is_wide(read, known)
         ),
-        facts=tuple(_fact(atom, order, own, language) for atom in atoms),
+        facts=tuple(fact(atom, order, own, language) for atom in atoms),
         cases=cases,
         dead_ends=tuple(_system_text(system, order) for system in region.dead_ends),
         explanations=(
@@ -191,7 +193,7 @@ def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dis
         ),
         # What decides about several sweeps at once also reads scalars of the loop around them.
         names=names_beside((*host.program_names, *(s.name for each in region.nests for s in each.scalars))),
-        quotients=tuple(_quotient(q, own, language) for q in region.quotients if q.symbol in read),
+        quotients=tuple(quotient_text(q, own, language) for q in region.quotients if q.symbol in read),
     )
 
 
@@ -204,7 +206,8 @@ def _read(atoms: Iterable[Atom], quotients: Sequence[Quotient]) -> frozenset[str
     return frozenset(read)
 
 
-def _quotient(quotient: Quotient, own: Mapping[str, str], language: Language) -> tuple[str, str, str]:
+def quotient_text(quotient: Quotient, own: Mapping[str, str], language: Language = C) -> tuple[str, str, str]:
+    """Return the variable that a quotient is computed into, its value, and what it is."""
     named = {symbol: Polynomial.symbol(name) for symbol, name in own.items()}
     above, below = (difference(side.substitute(named), language) for side in (quotient.above, quotient.below))
     return (
@@ -307,7 +310,8 @@ def _shape_names(region: RegionPlan) -> set[str]:
     return {name for leaf in region.leaves for extent in leaf.kernel.block for name in names_read(extent)}
 
 
-def _fact(atom: Atom, order: Sequence[str], own: Mapping[str, str], language: Language) -> Fact:
+def fact(atom: Atom, order: Sequence[str], own: Mapping[str, str], language: Language = C) -> Fact:
+    """An atom as a condition of the discussion; ``own`` names the variables that quotients are computed into."""
     needed, available = atom.positive_sides()
     named = {symbol: Polynomial.symbol(name) for symbol, name in own.items()}
     if any(name in MACHINE_PARAMETERS for name in needed.symbols):
@@ -318,7 +322,8 @@ def _fact(atom: Atom, order: Sequence[str], own: Mapping[str, str], language: La
         kind = "CF_RULE"
     text = atom.format(order, tuple(MACHINE_PARAMETERS))
     left, right = (count(side.substitute(named), language) for side in (needed, available))
-    return Fact(text, kind, left, _RELATIONS[atom.relation], right)
+    powers = tuple((symbol, atom.polynomial.degree(symbol)) for symbol in atom.symbols)
+    return Fact(text, kind, left, _RELATIONS[atom.relation], right, powers)
 
 
 def is_size(type: ScalarType) -> bool:

@@ -11,6 +11,7 @@ Integers of JavaScript are of any size (`BigInt`), so that what the page compute
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,6 +27,18 @@ class Language:
     variable: Callable[[str], str]
 
 
+def _of_point(name: str) -> str:
+    """A member of the point `v`: what C calls `new` or `let` is no word of the language there.
+
+    Symbols may also be quotients of integers and names in the notation of C, `(n)/(2)`.
+    """
+    return re.sub(
+        r"[A-Za-z_]\w*|\d+",
+        lambda found: f"{found[0]}n" if found[0].isdecimal() else f"v.{found[0]}",
+        name,
+    )
+
+
 C = Language(
     integer=lambda value: str(value) if value <= INT_MAX else f"{value}LL",
     count=lambda value: str(value) if value <= INT_MAX else f"{value}ULL",
@@ -34,6 +47,5 @@ C = Language(
 JAVASCRIPT = Language(
     integer=lambda value: f"{value}n",
     count=lambda value: f"{value}n",
-    # A member of the point: what C calls `new` or `let` is no word of the language there.
-    variable=lambda name: f"v.{name}",
+    variable=_of_point,
 )
