@@ -19,6 +19,7 @@ from comprehensive.cli.occupancy import occupancy_command
 from comprehensive.cli.opt import opt_command
 from comprehensive.cli.patch_spills import patch_spills_command
 from comprehensive.cli.ptxas import ptxas_command
+from comprehensive.cli.report import report_command
 from comprehensive.cli.sass import sass_command
 from comprehensive.cli.tree import tree_command
 from comprehensive.cli.tune import tune_command
@@ -37,6 +38,7 @@ def cli() -> None:
     \b
     comprehensive gen matmul.mf -o out/     write the header, the kernels, the tree
     comprehensive tree matmul.mf            see which variant runs when, and why
+    comprehensive report matmul.mf          the same as a page with sliders
     """
 
 
@@ -44,6 +46,7 @@ for _command in (
     gen_command,
     tree_command,
     explain_command,
+    report_command,
     check_command,
     tune_command,
     calibrate_command,

@@ -57,7 +57,7 @@ def render_tree(
     lines = tuple(_Renderer(tree, pruned, describe, strokes).lines())
     if tree.alternatives:
         lines = tuple(_alternatives(tree, lines, pruned, describe, strokes))
-    return "\n".join((*_summary(tree), *lines))
+    return "\n".join((*summary(tree), *lines))
 
 
 def _alternatives(
@@ -98,7 +98,8 @@ def render_cases(
     return "\n\n".join(paragraphs)
 
 
-def _summary(tree: Tree[Fragment]) -> tuple[str, ...]:
+def summary(tree: Tree[Fragment]) -> tuple[str, ...]:
+    """Return how many leaves, dead ends and pruned branches there are, and then what is assumed, if anything."""
     counted = [
         _plural(len(tree.leaves), "leaf", "leaves"),
         _plural(len(tree.dead_ends), "dead end", "dead ends"),
@@ -142,7 +143,7 @@ class _Renderer(Generic[Fragment]):
                 return [indent + line for line in self._dead_end(node)]
             case Pruned():
                 doubt = "" if node.proof is not None else " (by the SMT solver, without a proof)"
-                return [f"{indent}pruned: {_contradiction(self._tree, node.core)}{doubt}"]
+                return [f"{indent}pruned: {contradiction(self._tree, node.core)}{doubt}"]
             case Branch():
                 return self._branch(node, indent)
             case _:
@@ -201,15 +202,17 @@ class _Renderer(Generic[Fragment]):
         return [
             f"dead end {end.index} where {_conjunction(self._tree, end.simplified)}{doubt}",
             f"  {end.counter} = {value} and no strategy is left",
-            *(f"  {_reason(tried)}" for tried in end.reasons if self._pruned),
+            *(f"  {reason(tried)}" for tried in end.reasons if self._pruned),
         ]
 
 
-def _reason(tried: TriedStrategy) -> str:
+def reason(tried: TriedStrategy) -> str:
+    """Why a strategy was no help at a dead end."""
     return f"{tried.strategy}: {'already applied' if tried.taken else 'not applied'}, {tried.note}"
 
 
-def _contradiction(tree: Tree[Fragment], core: tuple[Atom, ...]) -> str:
+def contradiction(tree: Tree[Fragment], core: tuple[Atom, ...]) -> str:
+    """What contradicts what in a dead branch."""
     shown = _atoms(tree, core)
     return f"{shown[0]} is impossible" if len(shown) == 1 else f"{' and '.join(shown)} contradict each other"
 
