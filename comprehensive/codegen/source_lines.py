@@ -54,6 +54,20 @@ def placed(text: str) -> Iterator[tuple[str, int | None]]:
         wanted = None if wanted is None else wanted + 1
 
 
+def of_statements(text: str) -> Iterator[tuple[str, int | None]]:
+    """Yield the lines of a text without its marks, each with the line of the statement that it is a part of.
+
+    It is None for generated lines and for braces of their own: what belongs to no statement in particular.
+    """
+    stands: int | None = None
+    for line in text.removesuffix("\n").split("\n"):
+        found = _MARK.fullmatch(line)
+        if found:
+            stands = int(found[1]) if found[1] else None
+        else:
+            yield line, None if line.strip() in ("{", "}", "} else {", "else") else stands
+
+
 def resolved(text: str, source: str, generated: str) -> str:
     """The text with directives for its marks; ``source`` and ``generated`` are the names of the two files."""
     lines: list[str] = []

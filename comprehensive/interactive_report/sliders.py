@@ -72,7 +72,7 @@ def sliders_of(scalars: Iterable[Scalar], start: Start) -> tuple[Control, ...]:
 
 def _slider(scalar: Scalar, value: int) -> Control:
     is_program = scalar.role is Role.PROGRAM
-    low, largest = int(is_program), 1 << (LARGEST_EXPONENT if is_program else SIZE_DIGITS)
+    low, largest = int(is_program), 1 << (LARGEST_EXPONENT + 1 if is_program else SIZE_DIGITS)
     high = min(scalar.type.highest, max(largest, 4 * value))
     meaning = f"{scalar.type.value}, {_MEANINGS[scalar.role]}"
     return Control(scalar.name, meaning, value, low, high, _stops(low, high, value))

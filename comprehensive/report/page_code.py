@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from markupsafe import Markup
 
 from comprehensive.codegen.cuda import print_kernel
-from comprehensive.codegen.source_lines import placed
+from comprehensive.codegen.source_lines import of_statements
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.report.highlight import highlighted
 
@@ -36,7 +36,7 @@ class DiffLine:
 
 def code_of(kernel: Kernel) -> tuple[CodeLine, ...]:
     """The lines of a kernel."""
-    lines = [*placed(print_kernel(kernel, marked=True))]
+    lines = [*of_statements(print_kernel(kernel, marked=True))]
     marked = highlighted("\n".join(text for text, _ in lines))
     return tuple(CodeLine(html, source) for html, (_, source) in zip(marked, lines, strict=True))
 

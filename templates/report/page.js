@@ -159,11 +159,11 @@ class Region {
     this.tabs = [...root.querySelectorAll("[role=tab]")];
     this.trees = [...root.querySelectorAll("[role=tree]")].map((tree) => new Tree(tree, root.querySelector(".quintuple")));
     for (const button of root.querySelectorAll("[data-tree]")) button.addEventListener("click", () => this.command(button));
+    root.querySelectorAll(".code").forEach((list) => listen(root, list));
     tabs(this.tabs);
     root.querySelectorAll(".node.leaf").forEach((node) => {
       if (node.closest("[data-written='1']")) colour(node, { kind: "leaf", index: Number(node.dataset.index) });
     });
-    link(root);
   }
   command(button) {
     const action = button.dataset.tree;
@@ -382,7 +382,9 @@ function tabs(all) {
       const chosen = each === tab;
       each.setAttribute("aria-selected", String(chosen));
       each.tabIndex = chosen ? 0 : -1;
-      document.getElementById(each.getAttribute("aria-controls")).classList.toggle("shown", chosen);
+      const panel = document.getElementById(each.getAttribute("aria-controls"));
+      panel.classList.toggle("shown", chosen);
+      if (chosen) borrow(panel);
     }
     relink(tab.closest(".region"));
   };
@@ -398,6 +400,15 @@ function tabs(all) {
     });
   });
   if (all.length) select(all[0]);
+}
+
+/* Leaves may share a kernel, whose code is on the page once: the others get a copy when they are shown. */
+function borrow(panel) {
+  if (!panel.dataset.sameAs || panel.querySelector(".code")) return;
+  const copy = document.getElementById(panel.dataset.sameAs).querySelector(".code").cloneNode(true);
+  for (const line of copy.children) line.removeAttribute("id");
+  panel.append(copy);
+  listen(panel.closest(".region"), copy);
 }
 
 /* Shows a leaf: its tab, and the page at it. */
@@ -438,20 +449,18 @@ function light(region, line) {
   if (!line.id) line.id = `line-${light.count = (light.count ?? 0) + 1}`;
   own.setAttribute("aria-activedescendant", line.id);
 }
-function link(region) {
-  for (const list of region.querySelectorAll(".code")) {
-    list.addEventListener("click", (event) => {
-      const line = event.target.closest("li");
-      if (line) light(region, line);
-    });
-    list.addEventListener("keydown", (event) => {
-      const lines = [...list.children], at = lines.findIndex((line) => line.getAttribute("aria-selected") === "true");
-      const to = { ArrowDown: at + 1, ArrowUp: Math.max(at, 1) - 1, Home: 0, End: lines.length - 1 }[event.key];
-      if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-      event.preventDefault();
-      if (lines[to]) light(region, lines[to]);
-    });
-  }
+function listen(region, list) {
+  list.addEventListener("click", (event) => {
+    const line = event.target.closest("li");
+    if (line) light(region, line);
+  });
+  list.addEventListener("keydown", (event) => {
+    const lines = [...list.children], at = lines.findIndex((line) => line.getAttribute("aria-selected") === "true");
+    const to = { ArrowDown: at + 1, ArrowUp: Math.max(at, 1) - 1, Home: 0, End: lines.length - 1 }[event.key];
+    if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (lines[to]) light(region, lines[to]);
+  });
 }
 
 /* ---- printing shows what is folded */
