@@ -114,6 +114,9 @@ class _Gathering:
         planes, no_planes = planes_of(self._compilation, region, tree, device, values)
         sliders = sliders_of(given(region), self._start)
         counts, *assumed = summary(tree)
+        made_of = [(each, each.alternatives({})) for each in asserts.checked]
+        atoms = dict.fromkeys(atom for _, cases in made_of for case in cases or () for atom in case)
+        opaque = {name for each, cases in made_of if cases is None for name in each.names}
         return RegionView(
             name=region.name,
             line=function.function.regions[position].span.position[0],
@@ -131,7 +134,7 @@ class _Gathering:
             unchecked=asserts.unchecked,
             registers=registers_of(tree),
             model=model_table(rankings_of(region, device, asserts, sliders)),
-            selection=selection_of(region, tree, interface(function)),
+            selection=selection_of(region, tree, interface(function), tuple(atoms), opaque),
         )
 
     def _trees(self, tree: Tree[Variant]) -> tuple[tuple[str, NodeView], ...]:

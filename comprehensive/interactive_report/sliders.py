@@ -11,14 +11,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from comprehensive.codegen.header_view import LARGEST_EXPONENT
+from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.driver import Compilation
-from comprehensive.explanation import explain
 from comprehensive.loops.ir import Role, Scalar
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.metafork.ast import ScalarType
+from comprehensive.model.defaults import defaults
 from comprehensive.report.page import Control
 from comprehensive.report.page_selection import given
-from comprehensive.values import Rational
+from comprehensive.values import Rational, demand_computed, demand_known
 
 USUAL_SIZE = 1024
 """Where the slider of a size starts that has no value."""
@@ -45,24 +48,47 @@ class Start:
 
 
 def start_of(compilation: Compilation, device: Device, values: Mapping[str, Rational]) -> Start:
-    """Return where all sliders start. CommandLineError as of `explain`."""
-    regions = [region for function in compilation.plan.functions for region in function.regions]
-    scalars = {s.name: s for region in regions for s in given(region)}
+    """Return where all sliders start.
+
+    CommandLineError for a value that no parameter can have, as of `demand_known`, and for one that host code computes
+    otherwise from the other ones (CF0705).
+    """
+    demand_known(compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()])
+    functions = compilation.plan.functions
+    scalars = {s.name: s for f in functions for region in f.regions for s in given(region)}
     filled: dict[str, Rational] = dict(values)
     assumed: dict[str, str] = {}
-    for scalar in scalars.values():
-        if scalar.name not in values and scalar.role is not Role.PROGRAM:
-            filled[scalar.name] = 0 if scalar.role is Role.HOST else min(USUAL_SIZE, scalar.type.highest)
-            assumed[scalar.name] = "no value was given"
-    for region in explain(compilation, device, filled):
-        for name, value in {} if region.defaults is None else region.defaults.parameters.items():
-            assumed.setdefault(name, "as the launcher chooses it")
-            filled.setdefault(name, value)
-    for scalar in scalars.values():
-        if scalar.name not in filled:
-            filled[scalar.name] = USUAL_BLOCK
-            assumed[scalar.name] = "no value was given"
+
+    def assume(found: Mapping[str, int], why: str) -> None:
+        for name, value in found.items():
+            if name not in filled:
+                filled[name], assumed[name] = value, why
+
+    sizes = [s for s in scalars.values() if s.role is not Role.PROGRAM]
+    assume({s.name: 0 if s.role is Role.HOST else _usual(s.type) for s in sizes}, _NOBODY)
+    for function in functions:
+        if not any(argument.name in values for argument in interface(function).program):
+            assume(_chosen(function, device, filled), "as the launcher chooses it")
+    assume({name: USUAL_BLOCK for name in scalars}, _NOBODY)
+    for nest in compilation.nests:
+        demand_computed(nest, filled)
     return Start({name: int(filled[name]) for name in scalars}, assumed)
+
+
+_NOBODY = "no value was given"
+
+
+def _usual(type: ScalarType) -> int:
+    return min(USUAL_SIZE, type.highest)
+
+
+def _chosen(function: FunctionPlan, device: Device, known: Mapping[str, Rational]) -> Mapping[str, int]:
+    """Return the parameters that the launcher takes by itself; none where it finds none that can be launched."""
+    arguments = [a for a in interface(function).arguments if not a.pointer and a.type.is_integer]
+    found = defaults(
+        function, device.machine(), {a.name: int(known.get(a.name, _usual(a.type))) for a in arguments}
+    )
+    return {} if found.chosen is None else found.parameters
 
 
 def sliders_of(scalars: Iterable[Scalar], start: Start) -> tuple[Control, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Atom, Polynomial
 from comprehensive.codegen.dispatch import Dispatch, Fact, dispatch, fact, quotient_text
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.interface import Interface
@@ -56,6 +56,8 @@ class RegionSelection:
     selection: Dispatch
     host: tuple[tuple[str, str], ...]
     """Scalars that host code computes, in order."""
+    boundaries: tuple[Fact, ...]
+    """Conditions that asserts are made of."""
     scanned: tuple[str, ...]
     """The parameters along which the case may change where no polynomial of theirs has a root."""
     tiles: tuple[TileSelection, ...]
@@ -69,8 +71,14 @@ def selection_script(regions: Sequence[RegionSelection]) -> str:
     return render_template("report/selection.js.j2", regions=regions)
 
 
-def selection_of(region: RegionPlan, tree: Tree[Variant], host: Interface) -> RegionSelection:
-    """Return the selection of a region. ValueError as of `dispatch`."""
+def selection_of(
+    region: RegionPlan, tree: Tree[Variant], host: Interface, asserted: Sequence[Atom] = (), opaque: Iterable[str] = ()
+) -> RegionSelection:
+    """Return the selection of a region.
+
+    ``asserted`` are the polynomial conditions that asserts are made of, ``opaque`` the names that the other asserts
+    read.  ValueError as of `dispatch`.
+    """
     selection = dispatch(region, host, JAVASCRIPT)
     known, types = computed(region), {s.name: s.type for nest in region.nests for s in nest.scalars}
     values = tuple((s.name, wide(s.value, types, JAVASCRIPT)) for s in known if s.value is not None)
@@ -78,7 +86,8 @@ def selection_of(region: RegionPlan, tree: Tree[Variant], host: Interface) -> Re
         region.name,
         selection,
         values,
-        _scanned(region, selection, known),
+        tuple(fact(atom, tree.order, {}, JAVASCRIPT) for atom in asserted),
+        _scanned(region, selection, known, {*opaque}),
         tuple(_tile(region, plan, number) for plan in region.tilings for number in range(len(plan.instances))),
         tuple(_residency(leaf.fragment, tree) for leaf in tree.leaves),
         JAVASCRIPT.integer(LARGEST_COUNT),
@@ -102,15 +111,16 @@ def _integers(region: RegionPlan) -> tuple[Scalar, ...]:
     return tuple(s for s in scalars.values() if s.type.is_integer and s.role is not Role.TILE)
 
 
-def _scanned(region: RegionPlan, selection: Dispatch, known: Iterable[Scalar]) -> tuple[str, ...]:
-    """What asserts, quotients and host code that decide read: truths of these have no polynomial of a known degree."""
+def _scanned(
+    region: RegionPlan, selection: Dispatch, known: Iterable[Scalar], opaque: set[str]
+) -> tuple[str, ...]:
+    """What opaque asserts, quotients and host code that decide read: none of these has a polynomial of known degree."""
     plain = {s.name for s in given(region)} | MACHINE_PARAMETERS.keys()
     through = {name for each in selection.facts for name, _ in each.powers if name not in plain}
-    read = {name for condition in region.nest.preconditions for name in names_read(condition)}
     for quotient in reversed(region.quotients):
         if quotient.symbol in through:
             through |= {*quotient.above.symbols, *quotient.below.symbols}
-    read |= {name for symbol in through for name in _names(symbol, region.nest)}
+    read = opaque | {name for symbol in through for name in _names(symbol, region.nest)}
     for scalar in reversed([*known]):
         if scalar.name in read and scalar.value is not None:
             read |= names_read(scalar.value)

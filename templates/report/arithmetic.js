@@ -125,7 +125,7 @@ function cf_changes(difference, degree, low, high, truths) {
 }
 
 /* Where along one parameter, the others kept, the case changes: pieces [from, to, case] that fill [low, high], or null
-   where a rounded quantity depends on it over too long a range to look at every integer. */
+   where what is no polynomial depends on it over too long a range to look at every integer. */
 const CF_MOST_SCANNED = 4096n;
 function cf_pieces(region, point, name, low, high) {
   const at = (x) => cf_select(region, { ...point, [name]: x });
@@ -134,7 +134,7 @@ function cf_pieces(region, point, name, low, high) {
     if (high - low > CF_MOST_SCANNED) return null;
     for (let x = low + 1n; x <= high; x++) candidates.push(x);
   } else {
-    for (const fact of region.facts) {
+    for (const fact of [...region.facts, ...region.boundaries]) {
       const degree = fact.powers[name] ?? 0;
       if (degree === 0) continue;
       const difference = (x) => {

@@ -1,6 +1,8 @@
 /* The behaviour of the page: sliders, tree, tabs, linked lines. What runs where is computed by the script before. */
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const COLOURS = 8;
+const MOST_CHANGES = 6;
+const MOST_MILLISECONDS = 40, REST_MILLISECONDS = 150;
 document.documentElement.classList.add("js");
 
 /* An element with attributes and children; text is never read as HTML. */
@@ -91,19 +93,19 @@ function strip(slider, region, point) {
 }
 
 function changes(slider, region, point, pieces, label) {
-  if (pieces === null) return [`${label}thresholds not searched: rounded quantities depend on it`];
-  if (pieces.length === 1) return [];
-  const shown = [];
-  for (let i = 1; i < pieces.length; i++) {
+  if (pieces === null) return [`${label}changes not searched: what depends on it is no polynomial`];
+  const shown = [], own = pieces.findIndex(([from, to]) => from <= slider.value && slider.value <= to);
+  const near = pieces.length <= MOST_CHANGES ? [1, pieces.length - 1] : [Math.max(1, own), Math.min(pieces.length - 1, own + 1)];
+  for (let i = near[0]; i <= near[1]; i++) {
     const [from, , found] = pieces[i], before = pieces[i - 1][2];
     const here = cf_completed(region, { ...point, [slider.name]: from });
     const there = cf_completed(region, { ...point, [slider.name]: from - 1n });
     const why = [...region.facts.filter((fact) => fact.relation === CF_AT_MOST && cf_holds(fact, here) !== cf_holds(fact, there)),
       ...region.preconditions.filter((guard) => guard.holds(here) !== guard.holds(there))];
-    shown.push(element("span", {}, i > 1 ? "; " : label, element("code", {}, `${slider.name} = ${from}`),
+    shown.push(element("span", {}, i > near[0] ? "; " : label, element("code", {}, `${slider.name} = ${from}`),
       ` ${named(before)} → ${named(found)}${why.length ? ` (${why[0].text})` : ""}`));
   }
-  return shown;
+  return pieces.length <= MOST_CHANGES ? shown : [...shown, `; ${pieces.length - 1} changes in all`];
 }
 
 /* ---- a function: its sliders, and what follows from them */
@@ -139,7 +141,14 @@ class Function_ {
     this.update();
   }
   update() {
-    const point = this.point;
+    this.regions.forEach((region) => region.update(this.point, this));
+    // What took long the last time waits until the sliders rest.
+    clearTimeout(this.waiting);
+    if ((this.took ?? 0) < MOST_MILLISECONDS) this.thresholds();
+    else this.waiting = setTimeout(() => this.thresholds(), REST_MILLISECONDS);
+  }
+  thresholds() {
+    const point = this.point, begun = performance.now();
     for (const slider of this.sliders) {
       const strips = this.regions.map((region) => [region, ...strip(slider, region.selection, point)]);
       const told = strips.flatMap(([region, , pieces]) =>
@@ -149,7 +158,7 @@ class Function_ {
       line.classList.toggle("problem", Boolean(slider.problem));
       line.replaceChildren(...(slider.problem ? [slider.problem] : told.length ? told : ["no change along this slider"]));
     }
-    this.regions.forEach((region) => region.update(point, this));
+    this.took = performance.now() - begun;
   }
 }
 
