@@ -22,6 +22,8 @@ CORPUS = {path.stem for kind in ("cuda/*.cu", "shuffles/*.cu", "assembly/*.ptx")
 """Sources that several modules of `tests/ptx` compile, each for all architectures."""
 
 EXAMPLE_OF = {
+    "tests/browser/test_page.py": "jacobi1d",
+    "tests/browser/test_selection.py": "jacobi1d",
     "tests/cli/test_leaf.py": "jacobi1d",
     "tests/cli/test_region.py": "jacobi1d",
     "tests/specs/test_emitted.py": "matmul",

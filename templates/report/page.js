@@ -142,21 +142,25 @@ class Function_ {
   }
   update() {
     this.regions.forEach((region) => region.update(this.point, this));
+    for (const slider of this.sliders) {
+      const line = slider.root.querySelector(".problem");
+      line.textContent = slider.problem ?? "";
+    }
     // What took long the last time waits until the sliders rest.
     clearTimeout(this.waiting);
+    this.root.setAttribute("aria-busy", "true");
     if ((this.took ?? 0) < MOST_MILLISECONDS) this.thresholds();
     else this.waiting = setTimeout(() => this.thresholds(), REST_MILLISECONDS);
   }
   thresholds() {
     const point = this.point, begun = performance.now();
+    this.root.setAttribute("aria-busy", "false");
     for (const slider of this.sliders) {
       const strips = this.regions.map((region) => [region, ...strip(slider, region.selection, point)]);
       const told = strips.flatMap(([region, , pieces]) =>
         changes(slider, region.selection, point, pieces, this.regions.length > 1 ? `${region.name}: ` : ""));
       slider.root.querySelector(".strips").replaceChildren(...strips.map(([, band]) => band));
-      const line = slider.root.querySelector(".changes");
-      line.classList.toggle("problem", Boolean(slider.problem));
-      line.replaceChildren(...(slider.problem ? [slider.problem] : told.length ? told : ["no change along this slider"]));
+      slider.root.querySelector(".changes").replaceChildren(...(told.length ? told : ["no change along this slider"]));
     }
     this.took = performance.now() - begun;
   }
@@ -448,8 +452,8 @@ function light(region, line) {
     for (const each of list.children) {
       const lit = number !== undefined && lineOf(each) === number;
       each.classList.toggle("lit", lit);
-      each.setAttribute("aria-selected", String(each === line));
       if (lit) first ??= each;
+      each.setAttribute("aria-selected", String(each === line || (list !== own && lit && each === first)));
     }
     if (first && list !== own) list.scrollTop = first.offsetTop - list.offsetTop - list.clientHeight / 3;
   }
