@@ -188,9 +188,7 @@ def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dis
             *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
         ),
-        host_values=host_values(
-            nest, (s.name for s in chosen), (a.name for a in host.everything), language
-        ),
+        host_values=host_values(nest, (s.name for s in chosen), (a.name for a in host.everything), language),
         # What decides about several sweeps at once also reads scalars of the loop around them.
         names=names_beside((*host.program_names, *(s.name for each in region.nests for s in each.scalars))),
         quotients=tuple(quotient_text(q, own, language) for q in region.quotients if q.symbol in read),

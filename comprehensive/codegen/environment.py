@@ -3,7 +3,8 @@
     render_template("host/header.h.j2", view=view)
 
 Templates print, they do not decide: an undefined name is an error, and there are no filters beyond Jinja's own. Text is
-escaped in templates of HTML (`.html.j2`) and nowhere else.  What Jinja makes of a template is kept in the cache, under the hash of its text.
+escaped in templates of HTML (`.html.j2`) and nowhere else.  What Jinja makes of a template is kept in the cache, under
+the hash of its text.
 """
 
 from __future__ import annotations

@@ -62,7 +62,10 @@ class Residency:
 
     @staticmethod
     def of(
-        variant: Variant, limits: Collection[Limit], registers: Counter[Variant], shared_words: Counter[Variant]
+        variant: Variant,
+        limits: Collection[Limit],
+        registers: Counter[Variant],
+        shared_words: Counter[Variant],
     ) -> Residency:
         """Return the residency of the kernel of a variant. Only the numbers that the limits need are counted."""
         threads, nothing = Threads().evaluate(variant), Evaluation(Polynomial(0), "exact")

@@ -1,6 +1,6 @@
 """The leaves of a region for a page: a region and its tree in, what there is to say of each leaf out.
 
-    leaves_of(region, tree)[1].difference      # how its kernel differs from that of the leaf it was made of
+leaves_of(region, tree)[1].difference      # how its kernel differs from that of the leaf it was made of
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The sliders of a page: what somebody has to give a value in, where each slider starts and stops out.
 
-    start = start_of(compilation, device, {"n": 4096})
-    start.values                # {"n": 4096, "B0": 16, "ub1": 32, "s": 8}
-    start.assumed               # {"B0": "as the launcher chooses it", ...}
+start = start_of(compilation, device, {"n": 4096})
+start.values                # {"n": 4096, "B0": 16, "ub1": 32, "s": 8}
+start.assumed               # {"B0": "as the launcher chooses it", ...}
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def start_of(compilation: Compilation, device: Device, values: Mapping[str, Rati
     CommandLineError for a value that no parameter can have, as of `demand_known`, and for one that host code computes
     otherwise from the other ones (CF0705).
     """
-    demand_known(compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()])
+    demand_known(
+        compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
+    )
     functions = compilation.plan.functions
     scalars = {s.name: s for f in functions for region in f.regions for s in given(region)}
     filled: dict[str, Rational] = dict(values)

@@ -40,5 +40,7 @@ def highlighted(text: str) -> tuple[Markup, ...]:
 
 
 def _spans(token: str, kind: str) -> Markup:
-    spans = (Markup('<span class="{}">{}</span>').format(kind, part) if part else "" for part in token.split("\n"))
+    spans = (
+        Markup('<span class="{}">{}</span>').format(kind, part) if part else "" for part in token.split("\n")
+    )
     return Markup("\n").join(spans)

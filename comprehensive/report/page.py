@@ -144,9 +144,7 @@ class PageView:
 def render_page(page: PageView) -> str:
     """The text of the page."""
     script = selection_script([region.selection for region in page.regions])
-    return render_template(
-        "report/page.html.j2", page=page, selection=Markup(script), data=page_data(page)
-    )
+    return render_template("report/page.html.j2", page=page, selection=Markup(script), data=page_data(page))
 
 
 def page_data(page: PageView) -> dict[str, Any]:
@@ -162,7 +160,9 @@ def page_data(page: PageView) -> dict[str, Any]:
             }
             for function in page.functions
         ],
-        "nodes": [_node(node, atoms) for region in page.regions for _, root in region.trees for node in root.all],
+        "nodes": [
+            _node(node, atoms) for region in page.regions for _, root in region.trees for node in root.all
+        ],
         "models": {region.name: region.model for region in page.regions},
         "atoms": [*atoms],
     }

@@ -1,7 +1,7 @@
 """Code side by side for a page: kernels and their sources in, lines of markup that know each other out.
 
-    code_of(kernel)[5]              # CodeLine(html=Markup('for (...)'), source=18)
-    difference(parent, kernel)      # what a strategy changed, a DiffLine for each line
+code_of(kernel)[5]              # CodeLine(html=Markup('for (...)'), source=18)
+difference(parent, kernel)      # what a strategy changed, a DiffLine for each line
 """
 
 from __future__ import annotations

@@ -38,6 +38,9 @@ def _candidate(ranked: Ranked, names: dict[str, int], terms: dict[str, int]) -> 
     if ranked.cost is None:
         return [*start, ranked.because]
     bounds = [
-        part for t in ranked.cost.terms if t.cycles for part in (terms.setdefault(t.name, len(terms)), t.cycles)
+        part
+        for t in ranked.cost.terms
+        if t.cycles
+        for part in (terms.setdefault(t.name, len(terms)), t.cycles)
     ]
     return [*start, ranked.cost.cycles, bounds]

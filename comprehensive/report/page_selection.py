@@ -1,6 +1,6 @@
 """Selection of regions as JavaScript for a page: regions of a plan in, text out.
 
-    selection_script((selection_of(region, tree, host), ...))    # const CF_REGIONS = { "matmul": { facts: [...], ... } };
+    selection_script((selection_of(region, tree, host), ...))    # const CF_REGIONS = { "matmul": { facts: [...], ...
 
 The expressions are those of the generated header, printed in another language from the same
 :class:`~comprehensive.codegen.dispatch.Dispatch`; what walks over them is `templates/report/arithmetic.js`.
@@ -72,7 +72,11 @@ def selection_script(regions: Sequence[RegionSelection]) -> str:
 
 
 def selection_of(
-    region: RegionPlan, tree: Tree[Variant], host: Interface, asserted: Sequence[Atom] = (), opaque: Iterable[str] = ()
+    region: RegionPlan,
+    tree: Tree[Variant],
+    host: Interface,
+    asserted: Sequence[Atom] = (),
+    opaque: Iterable[str] = (),
 ) -> RegionSelection:
     """Return the selection of a region.
 
@@ -88,7 +92,9 @@ def selection_of(
         values,
         tuple(fact(atom, tree.order, {}, JAVASCRIPT) for atom in asserted),
         _scanned(region, selection, known, {*opaque}),
-        tuple(_tile(region, plan, number) for plan in region.tilings for number in range(len(plan.instances))),
+        tuple(
+            _tile(region, plan, number) for plan in region.tilings for number in range(len(plan.instances))
+        ),
         tuple(_residency(leaf.fragment, tree) for leaf in tree.leaves),
         JAVASCRIPT.integer(LARGEST_COUNT),
     )

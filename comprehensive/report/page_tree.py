@@ -99,7 +99,12 @@ class TreeViews(Generic[Fragment]):
                 quintuple = QuintupleView(
                     self._code(node.fragment), node.applied, above.remaining, (), _system(tree, node.system)
                 )
-                title, source, kind, index = f"leaf {node.index}", self._describe(node.fragment), "leaf", node.index
+                title, source, kind, index = (
+                    f"leaf {node.index}",
+                    self._describe(node.fragment),
+                    "leaf",
+                    node.index,
+                )
                 notes = (*_sample(node.sample), *_doubt(node.undecided))
                 children: tuple[NodeView, ...] = ()
             case DeadEnd():
@@ -116,7 +121,11 @@ class TreeViews(Generic[Fragment]):
                 )
                 kind, index, children = "pruned", 0, ()
                 title, source = "dead branch", contradiction(tree, node.core)
-                proved = "a certificate proves it" if node.proof else "found by the SMT solver, without a certificate"
+                proved = (
+                    "a certificate proves it"
+                    if node.proof
+                    else "found by the SMT solver, without a certificate"
+                )
                 notes = (proved,)
             case Branch():
                 quintuple = QuintupleView(
@@ -133,7 +142,9 @@ class TreeViews(Generic[Fragment]):
                 children = self._children(tree, node, quintuple)
             case _:
                 assert_never(node)
-        return NodeView(number, kind, index, edge, condition, change, title, source, notes, quintuple, children)
+        return NodeView(
+            number, kind, index, edge, condition, change, title, source, notes, quintuple, children
+        )
 
     def _children(
         self, tree: Tree[Fragment], node: Branch[Fragment], here: QuintupleView
@@ -200,7 +211,9 @@ def _atoms(tree: Tree[Fragment], atoms: Iterable[Atom]) -> str:
 def _sample(point: Point | None) -> tuple[str, ...]:
     if point is None:
         return ()
-    return ("reached at " + ", ".join(f"{name} = {Fraction(value)}" for name, value in sorted(point.items())),)
+    return (
+        "reached at " + ", ".join(f"{name} = {Fraction(value)}" for name, value in sorted(point.items())),
+    )
 
 
 def _doubt(undecided: str | None) -> tuple[str, ...]:

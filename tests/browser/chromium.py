@@ -42,7 +42,9 @@ class Chromium:
     """One browser with one page; ``problems`` are exceptions, console errors and requests over the network."""
 
     def __init__(self, executable: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="comprehensive-browser-", ignore_cleanup_errors=True)
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="comprehensive-browser-", ignore_cleanup_errors=True
+        )
         profile = Path(self._folder.name)
         # The sandbox of the browser needs rights that containers do not give; the pages are our own.
         self._process = subprocess.Popen(
@@ -122,7 +124,9 @@ class Chromium:
                 self.problems.append(str([each.get("value") for each in told["args"]]))
             case "Log.entryAdded" if told["entry"]["level"] in ("error", "warning"):
                 self.problems.append(told["entry"]["text"])
-            case "Network.requestWillBeSent" if not told["request"]["url"].startswith(("file:", "data:", "about:")):
+            case "Network.requestWillBeSent" if not told["request"]["url"].startswith(
+                ("file:", "data:", "about:")
+            ):
                 self.problems.append(f"asked for {told['request']['url']}")
             case _:
                 pass
@@ -130,7 +134,9 @@ class Chromium:
     def open(self, address: str) -> None:
         """Loads a page and waits until it has run."""
         self.send("Page.navigate", url=address)
-        self.run("new Promise(r => document.readyState === 'complete' ? r() : addEventListener('load', () => r()))")
+        self.run(
+            "new Promise(r => document.readyState === 'complete' ? r() : addEventListener('load', () => r()))"
+        )
         self.settle()
 
     def run(self, code: str) -> Any:
@@ -165,7 +171,9 @@ class Chromium:
             " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=found[0], y=found[1], button="left", clickCount=1)
+            self.send(
+                "Input.dispatchMouseEvent", type=kind, x=found[0], y=found[1], button="left", clickCount=1
+            )
         self.settle()
 
     def media(self, **features: str) -> None:
@@ -177,6 +185,10 @@ class Chromium:
     def resize(self, width: int, height: int) -> None:
         """Gives the page another size, in CSS pixels."""
         self.send(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
         self.settle()

@@ -24,13 +24,17 @@ def answer(script: str) -> Any:
     node, browser = shutil.which("node") or shutil.which("nodejs"), found_browser()
     if node is not None:
         text = f"{script}\nprocess.stdout.write({ENCODED});"
-        run = subprocess.run([node, "-"], input=text, capture_output=True, text=True, check=False, timeout=300)
+        run = subprocess.run(
+            [node, "-"], input=text, capture_output=True, text=True, check=False, timeout=300
+        )
         assert run.returncode == 0, run.stderr
         return _decoded(json.loads(run.stdout))
     if browser is not None:
         with Chromium(browser) as page:
             return _decoded(json.loads(page.run(f"(() => {{ {script}\nreturn {ENCODED}; }})()")))
-    pytest.skip(f"needs node or a browser to run JavaScript: none of node, nodejs, {', '.join(NAMES)} is on PATH")
+    pytest.skip(
+        f"needs node or a browser to run JavaScript: none of node, nodejs, {', '.join(NAMES)} is on PATH"
+    )
 
 
 def arithmetic() -> str:

@@ -50,7 +50,32 @@ def awkward(folder: Path) -> Compilation:
 def points() -> tuple[tuple[int, int], ...]:
     """200 pairs of s and B: small ones, powers of two and what is next to them, in every leaf and dead end."""
     draw = random.Random(20)
-    near = [1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 113, 114, 127, 128, 256, 510, 511, 512, 1023, 1024, 1025, 2048]
+    near = [
+        1,
+        2,
+        3,
+        4,
+        7,
+        8,
+        15,
+        16,
+        17,
+        31,
+        32,
+        33,
+        113,
+        114,
+        127,
+        128,
+        256,
+        510,
+        511,
+        512,
+        1023,
+        1024,
+        1025,
+        2048,
+    ]
     return tuple((draw.choice(near), draw.choice([*near, draw.randint(1, 2048)])) for _ in range(200))
 
 
@@ -64,5 +89,7 @@ def runs(explained: RegionExplanation) -> str:
 @cache
 def expected() -> tuple[str, ...]:
     """What `explain` says at the points; it ranks nothing where a size has no value, and decides all the same."""
-    (explained,) = zip(*(explain(compiled("jacobi1d"), device(), {"s": s, "B": b}) for s, b in points()), strict=True)
+    (explained,) = zip(
+        *(explain(compiled("jacobi1d"), device(), {"s": s, "B": b}) for s, b in points()), strict=True
+    )
     return tuple(map(runs, explained))

@@ -117,8 +117,13 @@ def test_limits_of_the_device_can_be_moved(browser: Chromium) -> None:
 def test_what_is_no_value_is_refused_and_the_last_one_counts(browser: Chromium, value: str) -> None:
     browser.run(typed("B", value))
     browser.settle()
-    assert text(browser, "[data-control=B] .problem") == "an integer from 1 to 2048 is wanted; 256 still counts"
-    assert browser.run("document.querySelector('[data-control=B] .number').getAttribute('aria-invalid')") == "true"
+    assert (
+        text(browser, "[data-control=B] .problem") == "an integer from 1 to 2048 is wanted; 256 still counts"
+    )
+    assert (
+        browser.run("document.querySelector('[data-control=B] .number').getAttribute('aria-invalid')")
+        == "true"
+    )
     assert text(browser, ".verdict") == "leaf 0 runs"
 
 
@@ -145,7 +150,7 @@ def test_bars_are_there_where_the_model_was_evaluated_and_nowhere_else(browser: 
 
 
 def test_the_plane_marks_the_point_of_the_sliders(browser: Chromium) -> None:
-    where = "[...document.querySelectorAll('.dot')].map((dot) => [Number(dot.getAttribute('cx')), Number(dot.getAttribute('cy'))])[0]"
+    where = "['cx', 'cy'].map((name) => Number(document.querySelector('.dot').getAttribute(name)))"
     before = browser.run(where)
     browser.run(typed("B", 512))
     browser.settle()
@@ -161,13 +166,21 @@ def test_the_plane_marks_the_point_of_the_sliders(browser: Chromium) -> None:
 def test_a_click_on_a_node_shows_its_quintuple(browser: Chromium) -> None:
     browser.click(".node.dead-end .title strong")
     shown = text(browser, ".quintuple")
-    for part in ("dead end 0", "C what holds here", "γ counters that wait", "λ strategies applied", "ω strategies left"):
+    for part in (
+        "dead end 0",
+        "C what holds here",
+        "γ counters that wait",
+        "λ strategies applied",
+        "ω strategies left",
+    ):
         assert part in shown
     assert "meta_schedule cache(a)" in shown
 
 
 def test_dead_branches_show_their_contradiction_and_can_be_hidden(browser: Chromium) -> None:
-    shown = "[...document.querySelectorAll('.pruned > .row')].filter((row) => row.getClientRects().length).length"
+    shown = (
+        "[...document.querySelectorAll('.pruned > .row')].filter((row) => row.getClientRects().length).length"
+    )
     assert "contradict each other" in text(browser, ".pruned")
     assert browser.run(shown) > 10
     browser.click("[data-tree=dead]")
@@ -228,7 +241,10 @@ def test_tabs_show_leaves_one_at_a_time_with_what_differs_from_the_parent(browse
     assert browser.run("document.querySelectorAll('.leaf.shown').length") == 1
     browser.click(".leaf.shown .difference summary")
     assert "-     int s," in text(browser, ".leaf.shown .diff")
-    assert browser.run("getComputedStyle(document.querySelector('.diff .gone')).backgroundColor") != "rgba(0, 0, 0, 0)"
+    assert (
+        browser.run("getComputedStyle(document.querySelector('.diff .gone')).backgroundColor")
+        != "rgba(0, 0, 0, 0)"
+    )
     browser.click("#jacobi1d-leaf-3-tab")
     browser.click(".leaf.shown [data-leaf]")
     assert focused(browser) == "jacobi1d-leaf-2-tab"
@@ -262,9 +278,13 @@ def test_it_prints_everything_that_is_folded(browser: Chromium) -> None:
     browser.click("[data-tree=fold]")
     printed = base64.b64decode(browser.send("Page.printToPDF")["data"])
     assert printed.startswith(b"%PDF")
-    assert printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") + printed.count(b"/Type /Page/") > 2
+    assert (
+        printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") + printed.count(b"/Type /Page/") > 2
+    )
     browser.media(medium="print")
-    assert browser.run("[...document.querySelectorAll('.leaf[role]')].every((leaf) => leaf.getClientRects().length)")
+    assert browser.run(
+        "[...document.querySelectorAll('.leaf[role]')].every((leaf) => leaf.getClientRects().length)"
+    )
     assert browser.run("document.querySelector('.node.pruned > .row').getClientRects().length") == 1
     assert browser.run("document.querySelector('.tabs').getClientRects().length") == 0
     assert browser.run("document.querySelector('details.limits').open") is False, "as it was before printing"
@@ -273,7 +293,8 @@ def test_it_prints_everything_that_is_folded(browser: Chromium) -> None:
 def test_every_control_has_a_name_and_can_be_reached(browser: Chromium) -> None:
     nameless = browser.run(
         """[...document.querySelectorAll("button, input, [role]")].filter((each) => each.matches("input")
-          ? !each.labels.length && !each.ariaLabel : ["tree", "tablist", "listbox"].includes(each.role) && !each.ariaLabel)
+          ? !each.labels.length && !each.ariaLabel
+          : ["tree", "tablist", "listbox"].includes(each.role) && !each.ariaLabel)
           .map((each) => each.outerHTML)"""
     )
     assert nameless == []
@@ -289,7 +310,9 @@ def test_every_control_has_a_name_and_can_be_reached(browser: Chromium) -> None:
 # --- bad company
 
 
-def test_markup_and_words_of_javascript_in_a_program_stay_what_they_are(started: Chromium, tmp_path: Path) -> None:
+def test_markup_and_words_of_javascript_in_a_program_stay_what_they_are(
+    started: Chromium, tmp_path: Path
+) -> None:
     target = tmp_path / "awkward.html"
     target.write_text(to_html(page_of(awkward(tmp_path), device(), {"in": 5000})), encoding="utf-8")
     started.problems.clear()

@@ -72,9 +72,7 @@ def test_expressions_have_the_value_that_they_have_in_c(tmp_path: Path) -> None:
     at.append((2**31 - 1, -(2**31), 2**62, 2**32 - 1, 128))
     points = ", ".join(literal(dict(zip(TYPES, each, strict=True))) for each in at)
     functions = ", ".join(f"(v) => {wide(expr, TYPES, JAVASCRIPT)}" for expr in drawn)
-    found = answer(
-        f"{arithmetic()} const answer = [{functions}].map((f) => [{points}].map((v) => f(v)));"
-    )
+    found = answer(f"{arithmetic()} const answer = [{functions}].map((f) => [{points}].map((v) => f(v)));")
     for number, expr in enumerate(drawn):
         function = library[f"f{number}"]
         function.restype = ctypes.c_longlong
@@ -87,7 +85,10 @@ def test_expressions_have_the_value_that_they_have_in_c(tmp_path: Path) -> None:
 def test_counts_are_exact_beyond_64_bits() -> None:
     b = Polynomial.symbol("B")
     text = count(3 * b**3 + 1, JAVASCRIPT)
-    assert text == "cf_plus(cf_times(3n, cf_times(cf_amount(v.B), cf_times(cf_amount(v.B), cf_amount(v.B)))), 1n)"
+    assert (
+        text
+        == "cf_plus(cf_times(3n, cf_times(cf_amount(v.B), cf_times(cf_amount(v.B), cf_amount(v.B)))), 1n)"
+    )
     assert answer(f"{arithmetic()} const v = {{ B: {10**15}n }}; const answer = {text};") == 3 * 10**45 + 1
 
 
@@ -110,7 +111,9 @@ def test_conditions_are_those_of_the_header_word_by_word() -> None:
     (function,) = compilation.plan.functions
     (region,), host = function.regions, interface(function)
     in_c, in_script = dispatch(region, host), dispatch(region, host, JAVASCRIPT)
-    assert [(f.text, f.relation, f.kind) for f in in_c.facts] == [(f.text, f.relation, f.kind) for f in in_script.facts]
+    assert [(f.text, f.relation, f.kind) for f in in_c.facts] == [
+        (f.text, f.relation, f.kind) for f in in_script.facts
+    ]
     assert in_c.cases == in_script.cases
     assert in_c.dead_ends == in_script.dead_ends
 
@@ -118,9 +121,14 @@ def test_conditions_are_those_of_the_header_word_by_word() -> None:
 def test_asserts_and_words_of_javascript_are_no_obstacle(tmp_path: Path) -> None:
     compilation = awkward(tmp_path)
     draw = random.Random(5)
-    at = [(draw.choice((1, 1000, 99999, 100000)), draw.choice((1, 31, 32, 33, 96, 1024, 1056))) for _ in range(40)]
+    at = [
+        (draw.choice((1, 1000, 99999, 100000)), draw.choice((1, 31, 32, 33, 96, 1024, 1056)))
+        for _ in range(40)
+    ]
     listed = ", ".join(literal({**device().parameters(), "in": size, "B": b}) for size, b in at)
-    found = answer(f"{script(compilation)} const answer = [{listed}].map((v) => cf_select(CF_REGIONS.let, v));")
+    found = answer(
+        f"{script(compilation)} const answer = [{listed}].map((v) => cf_select(CF_REGIONS.let, v));"
+    )
     for (size, b), each in zip(at, found, strict=True):
         (explained,) = explain(compilation, device(), {"in": size, "B": b})
         shown = "refused" if each["kind"] == "refused" else f"{each['kind']} {each['index']}"
@@ -130,7 +138,9 @@ def test_asserts_and_words_of_javascript_are_no_obstacle(tmp_path: Path) -> None
 def test_changes_along_a_slider_are_all_that_there_are() -> None:
     """Pieces against a look at every integer: along B and s, and along the limits."""
     draw = random.Random(3)
-    starts = [jacobi(s=draw.randint(1, 600), B=draw.randint(1, 1200), Z_B=draw.randint(4, 3000)) for _ in range(12)]
+    starts = [
+        jacobi(s=draw.randint(1, 600), B=draw.randint(1, 1200), Z_B=draw.randint(4, 3000)) for _ in range(12)
+    ]
     found = answer(
         f"""{script(compiled("jacobi1d"))}
         const R = CF_REGIONS.jacobi1d, name = (f) => f.kind + f.index + f.because;
@@ -185,7 +195,11 @@ def test_occupancy_is_that_of_the_calculator() -> None:
                 registers_per_thread=plan.registers,
                 shared_bytes_per_block=4 * words,
             )
-            assert (told["blocks"], told["warps"]) == (exact.blocks_per_sm, exact.warps_per_block), (s, b, leaf.index)
+            assert (told["blocks"], told["warps"]) == (exact.blocks_per_sm, exact.warps_per_block), (
+                s,
+                b,
+                leaf.index,
+            )
             assert told["resident"] == exact.warps_per_sm
     assert compared > 100
 
