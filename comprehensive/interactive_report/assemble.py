@@ -7,7 +7,8 @@ Everything is computed here; what the page computes by itself is selection, thre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from comprehensive import __version__
@@ -20,7 +21,13 @@ from comprehensive.driver import Compilation
 from comprehensive.interactive_report.bounds import rankings_of
 from comprehensive.interactive_report.leaves import leaves_of, registers_of
 from comprehensive.interactive_report.planes import planes_of
-from comprehensive.interactive_report.sliders import Start, slider_of_limit, sliders_of, start_of
+from comprehensive.interactive_report.sliders import (
+    Start,
+    demand_values,
+    slider_of_limit,
+    sliders_of,
+    start_of,
+)
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.machine.device import Device
@@ -34,6 +41,7 @@ from comprehensive.report.page_tree import NodeView, TreeViews
 from comprehensive.report.tree_text import summary
 from comprehensive.values import Rational, demand_levels, limits_to_give
 
+MOST_BYTES = 1_000_000
 SHORT = 80
 """Functions of so many lines are shown in full; of a longer one, its regions."""
 
@@ -46,8 +54,8 @@ def page_of(compilation: Compilation, device: Device, values: Mapping[str, Ratio
     wanted = limits_to_give(compilation.trees)
     levels = {name: value for name, value in values.items() if name in wanted}
     demand_levels(compilation, levels)
-    start = start_of(compilation, device, values)
-    gathering = _Gathering(compilation, device, start, levels)
+    demand_values(compilation, device, values)
+    gathering = _Gathering(compilation, device, values, levels)
     plan = with_levels(compilation.plan, levels)
     functions = tuple(gathering.function(function) for function in plan.functions)
     return PageView(
@@ -64,18 +72,59 @@ def page_of(compilation: Compilation, device: Device, values: Mapping[str, Ratio
 
 
 def to_html(page: PageView) -> str:
-    """The page as one file, ending in a newline."""
-    return render_page(page)
+    """The page as one file, ending in a newline.
+
+    Of one that would be larger than MOST_BYTES parts are left out, the least needed first, and the page says which.
+    """
+    left_out: list[str] = []
+    text = render_page(page)
+    for name, without in _WITHOUT:
+        if len(text.encode()) <= MOST_BYTES:
+            break
+        left_out.append(name)
+        page = replace(_each(page, without), left_out=tuple(left_out))
+        text = render_page(page)
+    return text
+
+
+def _each(page: PageView, change: Callable[[RegionView], RegionView]) -> PageView:
+    functions = (replace(f, regions=tuple(map(change, f.regions))) for f in page.functions)
+    return replace(page, functions=tuple(functions))
+
+
+def _without_bounds(region: RegionView) -> RegionView:
+    first = dict([*region.model["points"].items()][:1])
+    return replace(region, model={**region.model, "points": first})
+
+
+def _without_planes(region: RegionView) -> RegionView:
+    return replace(region, planes=(), no_planes="the page would be too large") if region.planes else region
+
+
+def _without_differences(region: RegionView) -> RegionView:
+    leaves = (replace(leaf, difference=None if leaf.parent else leaf.difference) for leaf in region.leaves)
+    return replace(region, leaves=tuple(leaves))
+
+
+_WITHOUT = (
+    ("bounds of the model beside the starting point", _without_bounds),
+    ("planes", _without_planes),
+    ("differences between kernels", _without_differences),
+)
 
 
 class _Gathering:
     """Makes the views of functions, in program order."""
 
     def __init__(
-        self, compilation: Compilation, device: Device, start: Start, levels: Mapping[str, Rational]
+        self,
+        compilation: Compilation,
+        device: Device,
+        values: Mapping[str, Rational],
+        levels: Mapping[str, Rational],
     ) -> None:
         self.views: TreeViews[Variant] = TreeViews(describe, lambda variant: print_nest(variant.nest))
-        self._compilation, self._device, self._start, self._levels = compilation, device, start, levels
+        self._device, self._values, self._levels = device, values, levels
         self._of_regions: Iterator[tuple[Tree[Variant], Asserts]] = zip(
             compilation.trees, asserts_of(compilation), strict=True
         )
@@ -83,9 +132,11 @@ class _Gathering:
 
     def function(self, function: FunctionPlan) -> FunctionView:
         scalars = {s.name: s for region in function.regions for s in given(region)}
-        sliders = sliders_of(scalars.values(), self._start)
+        start = start_of(function, self._device, self._values)
+        sliders = sliders_of(scalars.values(), start)
         regions = tuple(
-            self._region(function, position, region) for position, region in enumerate(function.regions)
+            self._region(function, position, region, start)
+            for position, region in enumerate(function.regions)
         )
         texts = [region.selection.selection for region in regions]
         read = {name for text in texts for fact in text.facts for name, _ in fact.powers}
@@ -100,19 +151,15 @@ class _Gathering:
             self._source[first - 1 : last],
             sliders,
             limits,
-            tuple(
-                (name, str(self._start.values[name]), why)
-                for name, why in self._start.assumed.items()
-                if name in scalars
-            ),
+            tuple((name, str(start.values[name]), why) for name, why in start.assumed.items()),
             regions,
         )
 
-    def _region(self, function: FunctionPlan, position: int, region: RegionPlan) -> RegionView:
+    def _region(self, function: FunctionPlan, position: int, region: RegionPlan, start: Start) -> RegionView:
         tree, asserts = next(self._of_regions)
-        device, values = self._device, {**self._start.values, **self._levels}
-        planes, no_planes = planes_of(self._compilation, region, tree, device, values)
-        sliders = sliders_of(given(region), self._start)
+        device, values = self._device, {**start.values, **self._levels}
+        planes, no_planes = planes_of(region, tree, asserts, device, values)
+        sliders = sliders_of(given(region), start)
         counts, *assumed = summary(tree)
         made_of = [(each, each.alternatives({})) for each in asserts.checked]
         atoms = dict.fromkeys(atom for _, cases in made_of for case in cases or () for atom in case)

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from comprehensive.algebra.regions import Plane
+from comprehensive.asserts import Asserts
 from comprehensive.codegen.plan import RegionPlan
-from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.device import Device
 from comprehensive.optimize.partition import symbols_of
 from comprehensive.optimize.tree import Tree
-from comprehensive.parameter_space import divide
+from comprehensive.parameter_space import divide_region
 from comprehensive.report.page import PlaneView
 from comprehensive.report.partition_svg import PLANE_FRAME, partitions_svg
 from comprehensive.report.partition_words import Titled
@@ -25,9 +25,9 @@ MOST_PLANES = 3
 
 
 def planes_of(
-    compilation: Compilation,
     region: RegionPlan,
     tree: Tree[Variant],
+    asserts: Asserts,
     device: Device,
     values: Mapping[str, Rational],
 ) -> tuple[tuple[PlaneView, ...], str]:
@@ -35,14 +35,16 @@ def planes_of(
     if tree.quotients:
         return (), "values that are rounded (occupancy, latency hiding) do not divide a plane by polynomials"
     spoken = symbols_of(tree)
+    everything = {**device.parameters(), **values}
+    missing = [name for name in spoken if name not in everything]
+    if missing:
+        return (), f"the choice also depends on {', '.join(missing)}, which host code computes"
     program = [s.name for s in region.nest.scalars if s.role is Role.PROGRAM and s.name in spoken]
     pairs = [*combinations(program, 2)][:MOST_PLANES] or _with_a_limit(program, tree)
     planes: list[PlaneView] = []
     for pair in pairs:
-        known = {name: value for name, value in values.items() if name not in pair}
-        for titled in divide(compilation, device, pair, known, {}):
-            if titled.title == f"{region.nest.name} on {device.name}":
-                planes.append(_view(titled, pair))
+        known = {name: value for name, value in everything.items() if name not in pair}
+        planes.append(_view(divide_region(region.nest, tree, asserts, device, pair, known, {}), pair))
     return tuple(planes), "" if planes else "the choice depends on fewer than two parameters and limits"
 
 

@@ -47,33 +47,36 @@ class Start:
     assumed: Mapping[str, str]
 
 
-def start_of(compilation: Compilation, device: Device, values: Mapping[str, Rational]) -> Start:
-    """Return where all sliders start.
+def demand_values(compilation: Compilation, device: Device, values: Mapping[str, Rational]) -> None:
+    """Raise CommandLineError for a value that no parameter can have, as of `demand_known`.
 
-    CommandLineError for a value that no parameter can have, as of `demand_known`, and for one that host code computes
-    otherwise from the other ones (CF0705).
+    Also for one that host code computes otherwise from the other ones (CF0705).
     """
     demand_known(
         compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
     )
-    functions = compilation.plan.functions
-    scalars = {s.name: s for f in functions for region in f.regions for s in given(region)}
+    for nest in compilation.nests:
+        demand_computed(nest, values)
+
+
+def start_of(function: FunctionPlan, device: Device, values: Mapping[str, Rational]) -> Start:
+    """Return where the sliders of a function start. CommandLineError (CF0705) as of `demand_computed`."""
+    scalars = {s.name: s for region in function.regions for s in given(region)}
     filled: dict[str, Rational] = dict(values)
     assumed: dict[str, str] = {}
 
     def assume(found: Mapping[str, int], why: str) -> None:
         for name, value in found.items():
-            if name not in filled:
+            if name in scalars and name not in filled:
                 filled[name], assumed[name] = value, why
 
     sizes = [s for s in scalars.values() if s.role is not Role.PROGRAM]
     assume({s.name: 0 if s.role is Role.HOST else _usual(s.type) for s in sizes}, _NOBODY)
-    for function in functions:
-        if not any(argument.name in values for argument in interface(function).program):
-            assume(_chosen(function, device, filled), "as the launcher chooses it")
-    assume({name: USUAL_BLOCK for name in scalars}, _NOBODY)
-    for nest in compilation.nests:
-        demand_computed(nest, filled)
+    if not any(argument.name in values for argument in interface(function).program):
+        assume(_chosen(function, device, filled), "as the launcher chooses it")
+    assume(dict.fromkeys(scalars, USUAL_BLOCK), _NOBODY)
+    for region in function.regions:
+        demand_computed(region.nest, filled)
     return Start({name: int(filled[name]) for name in scalars}, assumed)
 
 

@@ -62,7 +62,8 @@ class LeafView:
     parent: tuple[str, str] | None
     strategy: str
     """What made this leaf of its parent; without one, why there is none."""
-    difference: tuple[DiffLine, ...]
+    difference: tuple[DiffLine, ...] | None
+    """None where there is no room for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,8 @@ class PageView:
     codes: tuple[tuple[str, tuple[Markup, ...]], ...]
     given: tuple[tuple[str, str], ...]
     """What the user gave a value."""
+    left_out: tuple[str, ...] = ()
+    """What there is no room for."""
 
     @property
     def regions(self) -> tuple[RegionView, ...]:

@@ -172,6 +172,7 @@ class Region {
     this.tabs = [...root.querySelectorAll("[role=tab]")];
     this.trees = [...root.querySelectorAll("[role=tree]")].map((tree) => new Tree(tree, root.querySelector(".quintuple")));
     for (const button of root.querySelectorAll("[data-tree]")) button.addEventListener("click", () => this.command(button));
+    this.trees[0].show(this.trees[0].nodes[0]);
     root.querySelectorAll(".code").forEach((list) => listen(root, list));
     tabs(this.tabs);
     root.querySelectorAll(".node.leaf").forEach((node) => {
@@ -340,11 +341,14 @@ class Tree {
     this.nodes.forEach((each) => { each.tabIndex = each === node ? 0 : -1; });
   }
   select(node) {
-    for (const other of this.panel.parentElement.querySelectorAll("[aria-selected=true]")) other.setAttribute("aria-selected", "false");
-    node.setAttribute("aria-selected", "true");
+    this.show(node);
     this.focusable(node);
     node.focus({ preventScroll: true });
     node.querySelector(".row").scrollIntoView({ block: "nearest" });
+  }
+  show(node) {
+    for (const other of this.panel.parentElement.querySelectorAll("[aria-selected=true]")) other.setAttribute("aria-selected", "false");
+    node.setAttribute("aria-selected", "true");
     quintuple(this.panel, node);
   }
   key(event) {

@@ -1,4 +1,4 @@
-"""`report`: one file that needs nothing else, the same for the same input, and what is said to those who ask wrongly."""
+"""`report`: one file that needs nothing else, the same for the same input; what is said to those who ask wrongly."""
 
 from __future__ import annotations
 
@@ -92,6 +92,21 @@ def test_another_hash_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_pages_of_all_examples_stay_below_a_megabyte(spec: str) -> None:
     text = to_html(page_of(compiled(spec), load_device("h200"), {}))
     assert len(text.encode()) < LIMIT_BYTES
+
+
+def test_a_page_that_would_be_too_large_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = page_of(compiled("jacobi1d"), load_device("h200"), {"N": 4096, "s": 2, "B": 64})
+    whole = to_html(page)
+    assert "Left out" not in whole
+    monkeypatch.setattr("comprehensive.interactive_report.assemble.MOST_BYTES", len(whole) - 1)
+    smaller = to_html(page)
+    assert "exceed a megabyte: bounds of the model beside the starting point." in smaller
+    assert "N=4096,s=2,B=64,t=0,T=1024" in smaller
+    assert "N=2048,s=2,B=64,t=0,T=1024" not in smaller
+    monkeypatch.setattr("comprehensive.interactive_report.assemble.MOST_BYTES", 1)
+    smallest = to_html(page)
+    assert "differences between kernels." in smallest
+    assert len(smallest) < len(smaller)
 
 
 def test_what_nobody_gave_is_named_with_where_it_comes_from(tmp_path: Path) -> None:
