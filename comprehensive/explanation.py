@@ -151,7 +151,7 @@ def explain(
         if leaf is not None:
             wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
-        used = {*(s.name for s in nest.scalars), *tree.limits, *MACHINE_PARAMETERS}
+        used = {*(s.name for each in region.nests for s in each.scalars), *tree.limits, *MACHINE_PARAMETERS}
         chosen: Defaults | None = None if asserts.violated(values) else of_functions[int(function)]
         at = {**values, **({} if chosen is None else chosen.parameters)}
         explained.append(
@@ -162,7 +162,7 @@ def explain(
                 {k: v for k, v in values.items() if k in used},
                 tuple(cases),
                 *(
-                    _ranking(region, device, at, open_levels)
+                    ranking_at(region, device, at, open_levels)
                     if leaf is None and not asserts.violated(at)
                     else (None, (), 0)
                 ),
@@ -204,10 +204,10 @@ def kernels_that_run(
     return tuple(found)
 
 
-def _ranking(
-    region: RegionPlan, device: Device, values: Mapping[str, Rational], open_levels: tuple[str, ...]
+def ranking_at(
+    region: RegionPlan, device: Device, values: Mapping[str, Rational], open_levels: tuple[str, ...] = ()
 ) -> tuple[Ranking | None, tuple[str, ...], int]:
-    """The ranking of tiles and of the leaf that runs, or the names that have no value; and points left out."""
+    """Return the ranking of tiles and of the leaf that runs, or the names that have no value; and points left out."""
     nests = (region.nest, *(plan.nest for plan in region.tilings))
     scalars = {
         s.name: s for nest in nests for s in nest.scalars if s.type.is_integer and s.role is not Role.TILE
@@ -218,11 +218,9 @@ def _ranking(
         return None, missing, 0
     given = {name: int(values[name]) for name in scalars if name in values}
     others = {s.name: 1.0 for s in region.nest.scalars if not s.type.is_integer}
-    known = {
-        name: int(value)
-        for name, value in scalar_values(region.nest, {**others, **given}).items()
-        if name in scalars
-    }
+    computed = scalar_values(region.nest, {**others, **given})
+    # Loops around the region have scalars of their own, on which several sweeps at once depend.
+    known = {**given, **{name: int(value) for name, value in computed.items() if name in scalars}}
     left = sweeps_left(region, known)
     return rank(region, device.machine(), known, sweeps_left=left), (), left_out(region.nest, known)
 

@@ -53,12 +53,24 @@ def divide(
         )
     known = {name: value for name, value in {**device.parameters(), **values}.items() if name not in symbols}
     _demand_values([tree for _, tree, _ in pairs], {*symbols, *known})
-    found: list[Titled] = []
-    for nest, tree, asserts in pairs:
-        refusals, unchecked = _refusals(asserts, {*symbols}, known)
-        divided = partition(tree, symbols, known, ranges, describe_leaf, refusals)
-        found.append(Titled(f"{nest.name} on {device.name}", divided, unchecked))
-    return tuple(found)
+    return tuple(
+        divide_region(nest, tree, asserts, device, symbols, known, ranges) for nest, tree, asserts in pairs
+    )
+
+
+def divide_region(
+    nest: Nest,
+    tree: Tree[Variant],
+    asserts: Asserts,
+    device: Device,
+    symbols: Sequence[str],
+    known: Mapping[str, Rational],
+    ranges: Ranges,
+) -> Titled:
+    """Return the partition of one region; ``known`` has values of all else, limits of the device among them."""
+    refusals, unchecked = _refusals(asserts, {*symbols}, known)
+    divided = partition(tree, symbols, known, ranges, describe_leaf, refusals)
+    return Titled(f"{nest.name} on {device.name}", divided, unchecked)
 
 
 def _refusals(

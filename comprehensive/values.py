@@ -13,7 +13,7 @@ from comprehensive.driver import Compilation
 from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
-from comprehensive.loops.ir import Nest, Scalar, Variant
+from comprehensive.loops.ir import Nest, Role, Scalar, Variant
 from comprehensive.metafork.ast import Cast
 from comprehensive.optimize.tree import Tree
 
@@ -32,13 +32,13 @@ def demand_known(
     Program parameters are at least 1, everything else is not negative; all are integers but performance levels, which
     are shares from 0 to 1.
     """
-    scalars = {s.name: s for nest in compilation.nests for s in nest.scalars}
+    scalars = _scalars(compilation)
     besides = (*besides, *limits_to_give(compilation.trees))
     for name, value in values.items():
         if name not in scalars and name not in besides:
             known = ", ".join([*sorted(scalars), *besides])
             raise value_error("CF0701", f"no region has a parameter {name}", f"the parameters are {known}")
-        lower = _lower_bound(compilation.nests, name)
+        lower = 1 if name in scalars and scalars[name].role is Role.PROGRAM else 0
         if value < lower:
             raise value_error(
                 "CF0702", f"{name} = {value} is below {lower}", f"give {name} a value of at least {lower}"
@@ -148,6 +148,13 @@ def value_error(code: str, message: str, help: str) -> CommandLineError:
     return CommandLineError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
 
 
-def _lower_bound(nests: tuple[Nest, ...], name: str) -> int:
-    bounds = (1 if s.role.value == "program" else 0 for nest in nests for s in nest.scalars if s.name == name)
-    return max(bounds, default=0)
+def _scalars(compilation: Compilation) -> Mapping[str, Scalar]:
+    """The scalars of all regions, and those of loops around them on which several sweeps in one launch depend."""
+    regions = [region for function in compilation.plan.functions for region in function.regions]
+    nests = (*compilation.nests, *(nest for region in regions for nest in region.nests))
+    found: dict[str, Scalar] = {}
+    for scalar in (s for nest in nests for s in nest.scalars if s.role is not Role.TILE):
+        # A parameter of one region may be an argument of another one.
+        if scalar.name not in found or scalar.role is Role.PROGRAM:
+            found[scalar.name] = scalar
+    return found

@@ -22,9 +22,12 @@ CORPUS = {path.stem for kind in ("cuda/*.cu", "shuffles/*.cu", "assembly/*.ptx")
 """Sources that several modules of `tests/ptx` compile, each for all architectures."""
 
 EXAMPLE_OF = {
+    "tests/browser/test_page.py": "jacobi1d",
+    "tests/browser/test_selection.py": "jacobi1d",
     "tests/cli/test_leaf.py": "jacobi1d",
     "tests/cli/test_picture.py": "transpose",
     "tests/cli/test_region.py": "jacobi1d",
+    "tests/cli/test_report.py": "jacobi1d",
     "tests/specs/test_documents.py": "transpose",
     "tests/specs/test_emitted.py": "matmul",
     "tests/specs/test_resources.py": "matvec",
@@ -34,6 +37,7 @@ EXAMPLE_OF = {
     "tests/unit/codegen/test_machines.py": "matadd",
     "tests/unit/embedding/test_embedded.py": "jacobi1d",
     "tests/unit/model/test_work.py": "gemm",
+    "tests/unit/report/test_page.py": "jacobi1d",
     "tests/unit/soundness/test_rewritten.py": "jacobi1d",
     "tests/unit/tuning/test_baked.py": "gemm",
     "tests/unit/tuning/test_candidates.py": "matmul",

@@ -20,6 +20,7 @@ from comprehensive.cli.opt import opt_command
 from comprehensive.cli.patch_spills import patch_spills_command
 from comprehensive.cli.picture import picture_command
 from comprehensive.cli.ptxas import ptxas_command
+from comprehensive.cli.report import report_command
 from comprehensive.cli.sass import sass_command
 from comprehensive.cli.tree import tree_command
 from comprehensive.cli.tune import tune_command
@@ -38,6 +39,7 @@ def cli() -> None:
     \b
     comprehensive gen matmul.mf -o out/     write the header, the kernels, the tree
     comprehensive tree matmul.mf            see which variant runs when, and why
+    comprehensive report matmul.mf          the same as a page with sliders
     """
 
 
@@ -46,6 +48,7 @@ for _command in (
     tree_command,
     explain_command,
     picture_command,
+    report_command,
     check_command,
     tune_command,
     calibrate_command,

@@ -7,7 +7,8 @@ all systems, each decided once, and for every leaf the numbers of its conditions
     leaf 2: Z_B < 2*B + 2       variants = (1: [0], 2: [1])
 
 The selection that is printed from it evaluates both sides of a condition with non-negative coefficients only, in
-saturating 64-bit counts, so that a condition is right unless both sides are beyond 64 bits.
+saturating 64-bit counts, so that a condition is right unless both sides are beyond 64 bits. What is said to be C text
+below is JavaScript where a page is printed (`comprehensive report`): the same expressions in another language.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, System
 from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.kernel_ir.c_expr import count, difference, is_wide, wide
+from comprehensive.kernel_ir.languages import C, Language
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.reading_order import reading_order
@@ -58,6 +60,8 @@ class Fact:
     needed: str
     relation: str
     available: str
+    powers: tuple[tuple[str, int], ...] = ()
+    """The symbols that it reads, each with its highest power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +130,11 @@ def names_beside(taken: Iterable[str]) -> Names:
     return Names(*(fresh(field, used) for field in Names.__dataclass_fields__))
 
 
-def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
-    """The view of a region. ValueError for a system over symbols that nothing gives a value."""
+def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dispatch:
+    """The view of a region, its texts in a language.
+
+    ValueError for a system over symbols that nothing gives a value.
+    """
     nest = region.nest
     names = {s.name for s in nest.scalars}
     given = frozenset(a.name for a in host.program)
@@ -162,29 +169,29 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         sizes=sizes,
         program=program,
         machine=tuple((symbol, field) for symbol, field in MACHINE_FIELDS.items() if symbol in read),
-        smallest=tuple(_at_least(a.name, 1) for a in program)
+        smallest=tuple(_at_least(a.name, 1, language) for a in program)
         + tuple(
-            as_size(s.name, s.type)
+            as_size(s.name, s.type, language)
             for s in chosen
             if (s.role is Role.DATA or s.name in bounded) and not is_size(s.type)
         ),
         preconditions=tuple(
-            replace(guard(read, known), text=print_expr(p))
+            replace(guard(read, known, language), text=print_expr(p))
             for p in nest.preconditions
             for read in (over_arguments(nest, p, known),)
             if is_wide(read, known)
         ),
-        facts=tuple(_fact(atom, order, own) for atom in atoms),
+        facts=tuple(fact(atom, order, own, language) for atom in atoms),
         cases=cases,
         dead_ends=tuple(_system_text(system, order) for system in region.dead_ends),
         explanations=(
             *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
         ),
-        host_values=host_values(nest, (s.name for s in chosen), (a.name for a in host.everything)),
+        host_values=host_values(nest, (s.name for s in chosen), (a.name for a in host.everything), language),
         # What decides about several sweeps at once also reads scalars of the loop around them.
         names=names_beside((*host.program_names, *(s.name for each in region.nests for s in each.scalars))),
-        quotients=tuple(_quotient(q, own) for q in region.quotients if q.symbol in read),
+        quotients=tuple(quotient_text(q, own, language) for q in region.quotients if q.symbol in read),
     )
 
 
@@ -197,9 +204,10 @@ def _read(atoms: Iterable[Atom], quotients: Sequence[Quotient]) -> frozenset[str
     return frozenset(read)
 
 
-def _quotient(quotient: Quotient, own: Mapping[str, str]) -> tuple[str, str, str]:
+def quotient_text(quotient: Quotient, own: Mapping[str, str], language: Language = C) -> tuple[str, str, str]:
+    """Return the variable that a quotient is computed into, its value, and what it is."""
     named = {symbol: Polynomial.symbol(name) for symbol, name in own.items()}
-    above, below = (difference(side.substitute(named)) for side in (quotient.above, quotient.below))
+    above, below = (difference(side.substitute(named), language) for side in (quotient.above, quotient.below))
     return (
         own[quotient.symbol],
         f"{'cf_up' if quotient.rounds_up else 'cf_down'}({above}, {below})",
@@ -219,17 +227,17 @@ def over_arguments(nest: Nest, condition: Expr, kept: Container[str] = ()) -> Ex
     return condition
 
 
-def guard(condition: Expr, types: Mapping[str, ScalarType]) -> Guard:
+def guard(condition: Expr, types: Mapping[str, ScalarType], language: Language = C) -> Guard:
     """An assertion as a guard; of a comparison, the side that must be less is what is needed."""
-    needed, available = "0", "0"
+    needed, available = language.integer(0), language.integer(0)
     match condition:
         case Binary(operator="<" | "<=" | "==", left=left, right=right):
-            needed, available = wide(left, types), wide(right, types)
+            needed, available = wide(left, types, language), wide(right, types, language)
         case Binary(operator=">" | ">=", left=left, right=right):
-            needed, available = wide(right, types), wide(left, types)
+            needed, available = wide(right, types, language), wide(left, types, language)
         case _:
             pass
-    return Guard(print_expr(condition), wide(condition, types), needed, available)
+    return Guard(print_expr(condition), wide(condition, types, language), needed, available)
 
 
 def _conditions(system: System, given: frozenset[str]) -> tuple[Atom, ...]:
@@ -300,7 +308,8 @@ def _shape_names(region: RegionPlan) -> set[str]:
     return {name for leaf in region.leaves for extent in leaf.kernel.block for name in names_read(extent)}
 
 
-def _fact(atom: Atom, order: Sequence[str], own: Mapping[str, str]) -> Fact:
+def fact(atom: Atom, order: Sequence[str], own: Mapping[str, str], language: Language = C) -> Fact:
+    """An atom as a condition of the discussion; ``own`` names the variables that quotients are computed into."""
     needed, available = atom.positive_sides()
     named = {symbol: Polynomial.symbol(name) for symbol, name in own.items()}
     if any(name in MACHINE_PARAMETERS for name in needed.symbols):
@@ -310,8 +319,9 @@ def _fact(atom: Atom, order: Sequence[str], own: Mapping[str, str]) -> Fact:
     else:
         kind = "CF_RULE"
     text = atom.format(order, tuple(MACHINE_PARAMETERS))
-    left, right = count(needed.substitute(named)), count(available.substitute(named))
-    return Fact(text, kind, left, _RELATIONS[atom.relation], right)
+    left, right = (count(side.substitute(named), language) for side in (needed, available))
+    powers = tuple((symbol, atom.polynomial.degree(symbol)) for symbol in atom.symbols)
+    return Fact(text, kind, left, _RELATIONS[atom.relation], right, powers)
 
 
 def is_size(type: ScalarType) -> bool:
@@ -319,16 +329,17 @@ def is_size(type: ScalarType) -> bool:
     return type.lowest == 0 and ScalarType.LONG.holds(type)
 
 
-def as_size(name: str, type: ScalarType) -> Guard:
+def as_size(name: str, type: ScalarType, language: Language = C) -> Guard:
     """Return the guard under which a scalar, whose type has other values, too, is a size."""
     if type.is_signed:
-        return _at_least(name, 0)
-    text = f"{name} <= {ScalarType.LONG.highest}"
-    return Guard(text, f"{name} <= CF_LARGEST", f"cf_shown({name})", "CF_LARGEST")
+        return _at_least(name, 0, language)
+    text, variable = f"{name} <= {ScalarType.LONG.highest}", language.variable(name)
+    return Guard(text, f"{variable} <= CF_LARGEST", f"cf_shown({variable})", "CF_LARGEST")
 
 
-def _at_least(name: str, bound: int) -> Guard:
-    return Guard(f"{name} >= {bound}", f"{name} >= {bound}", str(bound), name)
+def _at_least(name: str, bound: int, language: Language) -> Guard:
+    variable, least = language.variable(name), language.integer(bound)
+    return Guard(f"{name} >= {bound}", f"{variable} >= {least}", least, variable)
 
 
 def _numbered(region: RegionPlan) -> tuple[tuple[int, System, str], ...]:
@@ -357,7 +368,7 @@ def _tile_explanations(tile: TilePlan, order: Sequence[str]) -> tuple[tuple[int,
 
 
 def host_values(
-    nest: Nest, names: Iterable[str], arguments: Iterable[str]
+    nest: Nest, names: Iterable[str], arguments: Iterable[str], language: Language = C
 ) -> tuple[tuple[Argument, str], ...] | None:
     """The host scalars behind names, in order of definition, as C text; None where one has no known value."""
     types = {s.name: s.type for s in nest.scalars}
@@ -370,5 +381,5 @@ def host_values(
         if scalar.value is None or not is_wide(scalar.value, types):
             return None
         needed |= names_read(scalar.value) - passed
-        found.append((Argument(scalar.name, scalar.type), wide(scalar.value, types)))
+        found.append((Argument(scalar.name, scalar.type), wide(scalar.value, types, language)))
     return tuple(reversed(found))

@@ -2,8 +2,9 @@
 
     render_template("host/header.h.j2", view=view)
 
-Templates print, they do not decide: an undefined name is an error, and there are no filters beyond Jinja's own.  What
-Jinja makes of a template is kept in the cache, under the hash of its text.
+Templates print, they do not decide: an undefined name is an error, and there are no filters beyond Jinja's own. Text is
+escaped in templates of HTML (`.html.j2`) and nowhere else.  What Jinja makes of a template is kept in the cache, under
+the hash of its text.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from comprehensive.toolchain.cache import Cache, cache_key
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-ENTRY_FORMAT = "template 1"
+ENTRY_FORMAT = "template 2"
 """Part of every key: to be changed with the options of the environment, which decide what becomes of a template."""
 
 
@@ -58,5 +59,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=lambda name: name is not None and name.endswith(".html.j2"),
     )

@@ -16,6 +16,7 @@ Compilers, profilers and sanitizers then name the line that the user wrote.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.kernel_ir.c_expr import c_string
@@ -40,11 +41,8 @@ def mark(statement: Stmt) -> str:
     return GENERATED_LINE if span.file is GENERATED.file else source_line(span.position[0])
 
 
-def resolved(text: str, source: str, generated: str) -> str:
-    """The text with directives for its marks; ``source`` and ``generated`` are the names of the two files."""
-    lines: list[str] = []
-    # The line of the source that the compiler would give the next line; None in generated text.
-    counted: int | None = None
+def placed(text: str) -> Iterator[tuple[str, int | None]]:
+    """Yield the lines of a text without its marks, each with its line of the source; None for generated ones."""
     wanted: int | None = None
     # Only at the ends that C knows: a form feed or U+2028 in a comment ends no line.
     for line in text.removesuffix("\n").split("\n"):
@@ -52,12 +50,36 @@ def resolved(text: str, source: str, generated: str) -> str:
         if found:
             wanted = int(found[1]) if found[1] else None
             continue
+        yield line, wanted
+        wanted = None if wanted is None else wanted + 1
+
+
+def of_statements(text: str) -> Iterator[tuple[str, int | None]]:
+    """Yield the lines of a text without its marks, each with the line of the statement that it is a part of.
+
+    It is None for generated lines and for braces of their own: what belongs to no statement in particular.
+    """
+    stands: int | None = None
+    for line in text.removesuffix("\n").split("\n"):
+        found = _MARK.fullmatch(line)
+        if found:
+            stands = int(found[1]) if found[1] else None
+        else:
+            yield line, None if line.strip() in ("{", "}", "} else {", "else") else stands
+
+
+def resolved(text: str, source: str, generated: str) -> str:
+    """The text with directives for its marks; ``source`` and ``generated`` are the names of the two files."""
+    lines: list[str] = []
+    # The line of the source that the compiler would give the next line; None in generated text.
+    counted: int | None = None
+    for line, wanted in placed(text):
         if wanted is None and counted is not None:
             lines.append(f"#line {len(lines) + 2} {c_string(generated)}")
         elif wanted is not None and wanted != counted:
             lines.append(f"#line {wanted} {c_string(source)}")
         lines.append(line)
-        counted = wanted = None if wanted is None else wanted + 1
+        counted = None if wanted is None else wanted + 1
     return "\n".join(lines) + "\n"
 
 

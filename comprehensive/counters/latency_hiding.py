@@ -41,7 +41,7 @@ class LatencyHiding:
         return f"latency_hiding_by_{self.of.value}"
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        residency = Residency.of(fragment, self.of, self.registers, self.shared_words)
+        residency = Residency.of(fragment, (self.of,), self.registers, self.shared_words)
         blocks = residency.blocks(self.of)
         scalars = assumptions(fragment.nest)
         try:

@@ -34,7 +34,7 @@ class Occupancy:
         return f"occupancy_by_{self.of.value}"
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        residency = Residency.of(fragment, self.of, self.registers, self.shared_words)
+        residency = Residency.of(fragment, (self.of,), self.registers, self.shared_words)
         blocks = residency.blocks(self.of)
         return residency.evaluation(RationalFunction(blocks * residency.warps(), residency.parameter("W_SM")))
 

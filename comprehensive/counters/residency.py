@@ -11,6 +11,7 @@ all of them.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import assert_never
@@ -61,12 +62,15 @@ class Residency:
 
     @staticmethod
     def of(
-        variant: Variant, limit: Limit, registers: Counter[Variant], shared_words: Counter[Variant]
+        variant: Variant,
+        limits: Collection[Limit],
+        registers: Counter[Variant],
+        shared_words: Counter[Variant],
     ) -> Residency:
-        """Return the residency of the kernel of a variant. Only the numbers that the limit needs are counted."""
+        """Return the residency of the kernel of a variant. Only the numbers that the limits need are counted."""
         threads, nothing = Threads().evaluate(variant), Evaluation(Polynomial(0), "exact")
-        each = registers.evaluate(variant) if limit is Limit.REGISTERS else nothing
-        words = shared_words.evaluate(variant) if limit is Limit.SHARED_MEMORY else nothing
+        each = registers.evaluate(variant) if Limit.REGISTERS in limits else nothing
+        words = shared_words.evaluate(variant) if Limit.SHARED_MEMORY in limits else nothing
         inexact = [e.source for e in (threads, each, words) if e.source != "exact"]
         source = ", ".join(dict.fromkeys(inexact)) or "exact"
         return Residency(

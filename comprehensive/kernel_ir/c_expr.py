@@ -1,7 +1,8 @@
 """Integer expressions of the program as host code that cannot overflow.
 
 In: an expression and the types of its names.  Out: C99 (and C++) text over the functions of the generated
-header's common part, which compute in 64 bit and give CF_UNDEFINED for what C leaves undefined::
+header's common part, which compute in 64 bit and give CF_UNDEFINED for what C leaves undefined; or, over functions of
+the same names, JavaScript for the pages of `comprehensive report` (:mod:`comprehensive.kernel_ir.languages`)::
 
     n / (ub1 * s)   -->   cf_div(n, cf_mul(ub1, s))
 
@@ -17,6 +18,7 @@ from math import lcm
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
+from comprehensive.kernel_ir.languages import C, Language
 from comprehensive.loops.types import type_of
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import (
@@ -35,7 +37,6 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.reserved import is_own
 from comprehensive.metafork.scalar_types import common_type, promote
 
-INT_MAX = 2**31 - 1
 COUNT_MAX = 2**64 - 1
 
 # C99 (5.2.4.1) promises string literals of 4095 characters.
@@ -72,38 +73,39 @@ def is_wide(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
             assert_never(expr)
 
 
-def wide(expr: Expr, types: Mapping[str, ScalarType]) -> str:
+def wide(expr: Expr, types: Mapping[str, ScalarType], language: Language = C) -> str:
     """The expression in checked 64-bit arithmetic. ValueError for what :func:`is_wide` excludes."""
     match expr:
         case IntLiteral():
             if expr.value > ScalarType.LONG.highest:
                 return "CF_UNDEFINED"
-            return str(expr.value) if expr.value <= INT_MAX else f"{expr.value}LL"
+            return language.integer(expr.value)
         case Name():
-            type = types[expr.identifier]
-            return f"cf_signed({expr.identifier})" if type.wraps and type.is_wide else expr.identifier
+            type, name = types[expr.identifier], language.variable(expr.identifier)
+            return f"cf_signed({name})" if type.wraps and type.is_wide else name
         case Unary():
-            operand = wide(expr.operand, types)
+            operand = wide(expr.operand, types, language)
             if expr.operator == "+":
                 return operand
             negated = f"{_NEGATED[expr.operator]}({operand})"
-            return negated if expr.operator == "!" else _wrapped(negated, type_of(expr, types))
+            return negated if expr.operator == "!" else _wrapped(negated, type_of(expr, types), language)
         case Binary():
-            return _binary(expr, types)
+            return _binary(expr, types, language)
         case Conditional():
-            branches = (_operand(part, type_of(expr, types), types) for part in (expr.then, expr.otherwise))
-            return f"cf_if({wide(expr.condition, types)}, {', '.join(branches)})"
+            wanted = type_of(expr, types)
+            branches = (_operand(part, wanted, types, language) for part in (expr.then, expr.otherwise))
+            return f"cf_if({wide(expr.condition, types, language)}, {', '.join(branches)})"
         case Cast():
-            return _converted(wide(expr.operand, types), expr.type)
+            return _converted(wide(expr.operand, types, language), expr.type, language)
         case Call():
-            return f"cf_abs({wide(expr.arguments[0], types)})"
+            return f"cf_abs({wide(expr.arguments[0], types, language)})"
         case FloatLiteral() | Index():
             raise ValueError(f"not an integer expression over scalars: {expr}")
         case _:
             assert_never(expr)
 
 
-def count(polynomial: Polynomial) -> str:
+def count(polynomial: Polynomial, language: Language = C) -> str:
     """Non-negative integer coefficients, in saturating arithmetic: ``cf_plus(cf_times(2, cf_amount(B)), 2)``.
 
     Limits of the machine and what the tool has computed are counts already.
@@ -112,24 +114,25 @@ def count(polynomial: Polynomial) -> str:
     for term in polynomial.terms():
         if term.coefficient < 0 or term.coefficient.denominator != 1:
             raise ValueError(f"{polynomial} has a coefficient that is no count")
-        factors = [_as_count(name) for name, power in term.powers for _ in range(power)]
+        factors = [_as_count(name, language) for name, power in term.powers for _ in range(power)]
         coefficient = min(int(term.coefficient), COUNT_MAX)
         if coefficient != 1 or not factors:
-            factors.insert(0, str(coefficient) if coefficient <= INT_MAX else f"{coefficient}ULL")
+            factors.insert(0, language.count(coefficient))
         sums.append(_nested("cf_times", factors))
-    return _nested("cf_plus", sums) if sums else "0"
+    return _nested("cf_plus", sums) if sums else language.count(0)
 
 
-def _as_count(name: str) -> str:
-    return name if name in MACHINE_PARAMETERS or is_own(name) else f"cf_amount({name})"
+def _as_count(name: str, language: Language) -> str:
+    variable = language.variable(name)
+    return variable if name in MACHINE_PARAMETERS or is_own(name) else f"cf_amount({variable})"
 
 
-def difference(polynomial: Polynomial) -> str:
+def difference(polynomial: Polynomial, language: Language = C) -> str:
     """Integer coefficients, 0 where it would be negative: ``cf_minus(cf_times(2, cf_amount(B)), 2)``."""
     terms = polynomial.terms()
     taken = -Polynomial.from_terms(tuple(term for term in terms if term.coefficient < 0))
-    left = count(polynomial + taken)
-    return f"cf_minus({left}, {count(taken)})" if taken else left
+    left = count(polynomial + taken, language)
+    return f"cf_minus({left}, {count(taken, language)})" if taken else left
 
 
 def polynomial(value: Polynomial) -> str:
@@ -140,7 +143,7 @@ def polynomial(value: Polynomial) -> str:
         factors = [name for name, power in term.powers for _ in range(power)]
         magnitude = abs(int(term.coefficient * divisor))
         if magnitude != 1 or not factors:
-            factors.insert(0, str(magnitude) if magnitude <= INT_MAX else f"{magnitude}LL")
+            factors.insert(0, C.integer(magnitude))
         parts[term.coefficient > 0].append(_nested("cf_mul", factors))
     text = _nested("cf_add", parts[True]) if parts[True] else "0"
     if parts[False]:
@@ -148,40 +151,41 @@ def polynomial(value: Polynomial) -> str:
     return text if divisor == 1 else f"cf_div({text}, {divisor})"
 
 
-def _binary(expr: Binary, types: Mapping[str, ScalarType]) -> str:
+def _binary(expr: Binary, types: Mapping[str, ScalarType], language: Language) -> str:
     operator = expr.operator
-    if operator in _LOGIC:
-        return f"{_LOGIC[operator]}({wide(expr.left, types)}, {wide(expr.right, types)})"
-    if operator in _SHIFTS:
-        left, right = wide(expr.left, types), wide(expr.right, types)
-        return _wrapped(f"{_SHIFTS[operator]}({left}, {right})", promote(type_of(expr.left, types)))
+    if operator in _LOGIC or operator in _SHIFTS:
+        left, right = wide(expr.left, types, language), wide(expr.right, types, language)
+        if operator in _LOGIC:
+            return f"{_LOGIC[operator]}({left}, {right})"
+        shifted = f"{_SHIFTS[operator]}({left}, {right})"
+        return _wrapped(shifted, promote(type_of(expr.left, types)), language)
     shared = common_type(type_of(expr.left, types), type_of(expr.right, types))
-    left, right = _operand(expr.left, shared, types), _operand(expr.right, shared, types)
+    left, right = (_operand(side, shared, types, language) for side in (expr.left, expr.right))
     if operator in _COMPARISONS:
         return f"{_COMPARISONS[operator]}({left}, {right})"
     function = _ARITHMETIC[operator] if operator in _ARITHMETIC else _BITS[operator]
-    return _wrapped(f"{function}({left}, {right})", shared)
+    return _wrapped(f"{function}({left}, {right})", shared, language)
 
 
-def _operand(expr: Expr, wanted: ScalarType, types: Mapping[str, ScalarType]) -> str:
+def _operand(expr: Expr, wanted: ScalarType, types: Mapping[str, ScalarType], language: Language) -> str:
     """The operand converted to the common type: only from signed to unsigned can it change the value."""
-    text = wide(expr, types)
+    text = wide(expr, types, language)
     literal = isinstance(expr, IntLiteral) and expr.value >= 0
-    return text if literal or type_of(expr, types).wraps else _wrapped(text, wanted)
+    return text if literal or type_of(expr, types).wraps else _wrapped(text, wanted, language)
 
 
-def _wrapped(text: str, type: ScalarType) -> str:
-    return _converted(text, type) if type.wraps else text
+def _wrapped(text: str, type: ScalarType, language: Language) -> str:
+    return _converted(text, type, language) if type.wraps else text
 
 
-def _converted(text: str, type: ScalarType) -> str:
+def _converted(text: str, type: ScalarType, language: Language) -> str:
     if type is ScalarType.BOOL:
-        return f"cf_ne({text}, 0)"
+        return f"cf_ne({text}, {language.integer(0)})"
     if type.is_wide:
         return f"cf_to_unsigned_long({text})" if type.wraps else text
     if type in (ScalarType.INT, ScalarType.UNSIGNED):
         return f"cf_to_{type.value}({text})"
-    return f"cf_to_{'' if type.is_signed else 'un'}signed_bits({text}, {type.bits})"
+    return f"cf_to_{'' if type.is_signed else 'un'}signed_bits({text}, {language.integer(type.bits)})"
 
 
 def _nested(function: str, parts: list[str]) -> str:

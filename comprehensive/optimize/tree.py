@@ -98,7 +98,7 @@ class Leaf(Generic[Fragment]):
 
 @dataclass(frozen=True, slots=True)
 class Branch(Generic[Fragment]):
-    """A counter's value against its limit (comprehensive, figure 5).
+    """A counter's value against its limit (comprehensive, figure 5), with the quintuple that arrived there.
 
     With `strategy` None the refuse edge found none left, and `refuse` is a dead end or pruned.
     """
@@ -111,8 +111,16 @@ class Branch(Generic[Fragment]):
     evaluation: Evaluation
     accept_atoms: tuple[Atom, ...]
     refuse_atoms: tuple[Atom, ...]
+    fragment: Fragment
+    """G_C, the code that is evaluated here."""
+    applied: tuple[str, ...]
+    """lambda: the strategies applied to the IR so far, the last one first."""
+    remaining: tuple[str, ...]
+    """omega: the strategies that were not used so far."""
+    waiting: tuple[str, ...]
+    """gamma: the counters still to be evaluated, that of this branch first."""
     system: System
-    """What holds on arrival, before either edge."""
+    """C: what holds on arrival, before either edge."""
     tried: tuple[TriedStrategy, ...]
     strategy: str | None
     accept: Node[Fragment]

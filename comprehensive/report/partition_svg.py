@@ -48,6 +48,8 @@ from comprehensive.report.svg import (
 
 _WIDTH, _HEIGHT, _STRIP = 600, 480, 90
 _LEFT, _TOP, _BELOW, _ROW = 80, 48, 56, 17
+PLANE_FRAME = (_LEFT, _TOP, _WIDTH, _HEIGHT)
+"""Left, top, width and height of the frame of a plane within the picture of it alone."""
 _STEP = 4
 # Where along a curve its label may stand, best first.
 _PARTS = (0.5, 0.35, 0.65, 0.2, 0.8, 0.1, 0.9)

@@ -1,0 +1,1 @@
+"""Behind ``report``: everything that the page of a program shows, gathered from the pipeline."""

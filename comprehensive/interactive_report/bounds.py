@@ -1,0 +1,47 @@
+"""Where the model is evaluated for a page: the start of the sliders in, rankings by point out.
+
+All points at which one slider at a time moves from where it started to any of its stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+from comprehensive.asserts import Asserts
+from comprehensive.codegen.plan import RegionPlan
+from comprehensive.explanation import ranking_at
+from comprehensive.loops.arithmetic import UndefinedBehaviour
+from comprehensive.machine.device import Device
+from comprehensive.model.ranking import Ranking
+from comprehensive.report.page import Control
+from comprehensive.report.page_model import Point
+
+
+def rankings_of(
+    region: RegionPlan, device: Device, asserts: Asserts, sliders: Iterable[Control]
+) -> Mapping[Point, Ranking]:
+    """The rankings of a region where a call is not refused; the start comes first if it is not."""
+    tilings = tuple(replace(plan, work=cache(plan.work)) for plan in region.tilings)
+    remembered = replace(region, tilings=tilings)
+    found: dict[Point, Ranking] = {}
+    for point in _star([*sliders]):
+        values = dict(point)
+        if point in found or asserts.violated(values):
+            continue
+        try:
+            ranking, _, _ = ranking_at(remembered, device, values)
+        except UndefinedBehaviour:  # host code divides by what is 0 there
+            continue
+        if ranking is not None:
+            found[point] = ranking
+    return found
+
+
+def _star(sliders: list[Control]) -> Iterator[Point]:
+    start = {slider.name: slider.start for slider in sliders}
+    yield tuple(start.items())
+    for slider in sliders:
+        for stop in slider.stops:
+            yield tuple({**start, slider.name: stop}.items())
