@@ -38,7 +38,7 @@ from comprehensive.report.page import FunctionView, LeafView, PageView, RegionVi
 from comprehensive.report.page_model import model_table
 from comprehensive.report.page_selection import given, selection_of
 from comprehensive.report.page_tree import NodeView, TreeViews
-from comprehensive.report.tree_text import summary
+from comprehensive.report.tree_words import summary
 from comprehensive.values import Rational, demand_levels, limits_to_give
 
 MOST_BYTES = 1_000_000

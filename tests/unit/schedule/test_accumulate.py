@@ -56,4 +56,5 @@ def test_the_element_is_stored_once() -> None:
 )
 def test_other_elements_stay_where_they_are(body: str) -> None:
     found = recipes_of(line(body, "2*m"))["resident rows"]
-    assert found is not None and "other than along a row" in found
+    assert found is not None
+    assert "other than along a row" in found
