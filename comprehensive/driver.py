@@ -136,6 +136,29 @@ def compile_file(path: Path, options: Options) -> Compilation:
     missing.
     """
     sink = DiagnosticSink()
+    source, program, nests = checked_nests(path, options, sink)  # bytes -> loop nests, the annotation checked
+    trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
+    for nest, tree in zip(nests, trees, strict=True):
+        warn_of_hopeless(nest, tree, sink)
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    recipes = every_tiling(nests, options)  # loop nests -> tiles, by each recipe that fits
+    for found in recipes:
+        tell_of_linear(next((each.result for each in found if isinstance(each.result, Applied)), None), sink)
+    trees = tuple(
+        replace(tree, alternatives=alternatives(found, options))
+        for tree, found in zip(trees, recipes, strict=True)
+    )  # tiles -> alternatives at the root
+    plan = plan_of(source, program, nests, trees, options)  # leaves -> kernels, grouped by host function
+    return Compilation(source, program, nests, trees, plan, sink.diagnostics)
+
+
+def checked_nests(
+    path: Path, options: Options, sink: DiagnosticSink
+) -> tuple[SourceFile, Program, tuple[Nest, ...]]:
+    """Read, parse and check a program; its loop nests are in normal form.
+
+    Raises CompileError with every diagnostic so far when the input has errors.
+    """
     source = read_source(path)  # bytes -> text with positions
     program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
@@ -150,20 +173,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
             check(nest, sink, reassociate=options.reassociate, words=words)
         check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    nests = tuple(map(normalize, nests))  # however it is written -> normal form
-    trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
-    for nest, tree in zip(nests, trees, strict=True):
-        warn_of_hopeless(nest, tree, sink)
-    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    recipes = every_tiling(nests, options)  # loop nests -> tiles, by each recipe that fits
-    for found in recipes:
-        tell_of_linear(next((each.result for each in found if isinstance(each.result, Applied)), None), sink)
-    trees = tuple(
-        replace(tree, alternatives=alternatives(found, options))
-        for tree, found in zip(trees, recipes, strict=True)
-    )  # tiles -> alternatives at the root
-    plan = plan_of(source, program, nests, trees, options)  # leaves -> kernels, grouped by host function
-    return Compilation(source, program, nests, trees, plan, sink.diagnostics)
+    return source, program, tuple(map(normalize, nests))  # however it is written -> normal form
 
 
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:

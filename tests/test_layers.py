@@ -41,6 +41,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("plugins",),
     ("registry",),
+    ("given",),
     ("runtime",),
     ("bindings", "report"),
     ("embedding",),
@@ -49,6 +50,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     # What stands behind single commands.
     ("nearest",),
     ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space"),
+    ("given_trees",),
     ("soundness",),
     ("verification", "tuning"),
     ("occupancy_explanation",),
@@ -73,6 +75,7 @@ COMMANDS = {
     "demonstration",
     "explanation",
     "generate",
+    "given_trees",
     "kernel_levels",
     "occupancy_explanation",
     "parameter_space",

@@ -52,9 +52,13 @@ def render_tree(
     pruned: bool = False,
     describe: Callable[[Fragment], str] | None = None,
     strokes: Strokes = UNICODE,
+    decisions: Callable[[Leaf[Fragment]], Iterable[str]] | None = None,
 ) -> str:
-    """The tree as text without a trailing newline; `describe` adds one line on the code of each leaf."""
-    lines = tuple(_Renderer(tree, pruned, describe, strokes).lines())
+    """The tree as text without a trailing newline; `describe` adds one line on the code of each leaf.
+
+    `decisions` has the words for those of a leaf; without it each word of its strategies is there once, in their order.
+    """
+    lines = tuple(_Renderer(tree, pruned, describe, strokes, decisions).lines())
     if tree.alternatives:
         lines = tuple(_alternatives(tree, lines, pruned, describe, strokes))
     return "\n".join((*_summary(tree), *lines))
@@ -119,11 +123,13 @@ class _Renderer(Generic[Fragment]):
         pruned: bool,
         describe: Callable[[Fragment], str] | None,
         strokes: Strokes,
+        decisions: Callable[[Leaf[Fragment]], Iterable[str]] | None = None,
     ) -> None:
         self._tree = tree
         self._pruned = pruned
         self._describe = describe
         self._strokes = strokes
+        self._decisions = _words_once if decisions is None else decisions
 
     def lines(self) -> Iterable[str]:
         waiting: list[str | tuple[Node[Fragment], str]] = [(self._tree.root, "")]
@@ -185,7 +191,7 @@ class _Renderer(Generic[Fragment]):
         lines = [f"leaf {leaf.index} where {_conjunction(self._tree, leaf.simplified)}{doubt}"]
         if self._describe is not None:
             lines.append(f"  {self._describe(leaf.fragment)}")
-        codes = dict.fromkeys(decision.text for decision in leaf.decisions if decision.text)
+        codes = tuple(self._decisions(leaf))
         if codes:
             lines.append(f"  decisions: {' '.join(f'({code})' for code in codes)}")
         lines += [
@@ -203,6 +209,10 @@ class _Renderer(Generic[Fragment]):
             f"  {end.counter} = {value} and no strategy is left",
             *(f"  {_reason(tried)}" for tried in end.reasons if self._pruned),
         ]
+
+
+def _words_once(leaf: Leaf[Fragment]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(decision.text for decision in leaf.decisions if decision.text))
 
 
 def _reason(tried: TriedStrategy) -> str:
