@@ -4,8 +4,8 @@
     add.s32 %r6, %r5, 1;                      add.s32 %r6, %r3, 1;
 
 What `pre` leaves behind where a value was computed already is such a copy, and what is made of it is then seen to be
-the same, or not to change in a loop.  A copy is read at its source where the source has one definition in the function, so
-that it still holds the value wherever the copy does.
+the same, or not to change in a loop.  A copy is read at its source where the source has one definition in the function,
+so that it still holds the value wherever the copy does.
 """
 
 from __future__ import annotations

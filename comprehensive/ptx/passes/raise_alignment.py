@@ -3,10 +3,10 @@
     .visible .global .align 4 .b8 D[4096];      -->  .visible .global .align 16 .b8 D[4096];
 
 Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.3: "if possible, the object alignment may be increased
-to enable a vector access".  It may where the object is defined here, so that no other module says where it lies: variables
-of the module that are neither ``.extern`` nor ``.weak`` nor ``.common``, and those of functions.  Only objects of at
-least so many bytes are raised; shared memory grows by less than that for each, and stays as it is where a block might
-then have too little.
+to enable a vector access".  It may where the object is defined here, so that no other module says where it lies: it is
+a variable of the module that is neither ``.extern`` nor ``.weak`` nor ``.common``, or one of a function.  Only objects
+of at least so many bytes are raised; shared memory grows by less than that for each, and stays as it is where a block
+might then have too little.
 """
 
 from __future__ import annotations
