@@ -9,7 +9,7 @@ MINUTES ?= 60
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format fuzz fuzz-programs fuzz-ptx nvcc gpu-prepare gpu-test gpu-bench bench selection sizes assembly bench-trees quotients bank agreement clean
+.PHONY: help demo test test-all lint format fuzz fuzz-programs fuzz-ptx nvcc gpu-prepare gpu-test gpu-bench paper-tables bench selection sizes assembly bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -61,6 +61,7 @@ nvcc: $(STAMP)
 gpu-prepare: $(STAMP)  ## generate what gpu-test and gpu-bench compile, into build/gpu
 	$(PY) tests/gpu/prepare.py
 	$(PY) -m benchmarks.gpu.everyday.prepare
+	$(PY) -m benchmarks.gpu.paper.prepare
 
 # Meant for a machine with nvcc, a GPU and a plain python3: no environment, no third-party package.
 gpu-test:  ## compile build/gpu on this machine and compare with the serial C
@@ -70,6 +71,10 @@ gpu-test:  ## compile build/gpu on this machine and compare with the serial C
 gpu-bench:  ## time build/gpu on this machine's GPU beside cuBLAS, torch, Triton and plain kernels
 	python3 -m benchmarks.gpu
 	python3 -m benchmarks.gpu.everyday
+
+# The same machine, with plain python3.
+paper-tables:  ## time the paper's tables 1 to 3 on this machine's GPU beside the published numbers
+	python3 -m benchmarks.gpu.paper
 
 selection: $(STAMP)  ## time selection in C: the choice of a tile, and of parameters
 	$(PY) -m benchmarks.selection

@@ -141,20 +141,7 @@ def compile_text(source: SourceFile, options: Options) -> Compilation:
     missing.
     """
     sink = DiagnosticSink()
-    program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
-    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    nests = build(program, sink)  # syntax tree -> loop nests
-    words = METAFORK if options.pragma is None else words_of(program)
-    regions = ((function, region) for function in program.functions for region in function.regions)
-    for nest, (function, region) in zip(
-        nests, regions, strict=True
-    ):  # the annotation is checked, not trusted
-        verify(nest)
-        if not nest.is_checked:
-            check(nest, sink, reassociate=options.reassociate, words=words)
-        check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
-    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    nests = tuple(map(normalize, nests))  # however it is written -> normal form
+    program, nests = checked_nests(source, options, sink)  # text -> loop nests, the annotation checked
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
     for nest, tree in zip(nests, trees, strict=True):
         warn_of_hopeless(nest, tree, sink)
@@ -168,6 +155,29 @@ def compile_text(source: SourceFile, options: Options) -> Compilation:
     )  # tiles -> alternatives at the root
     plan = plan_of(source, program, nests, trees, options)  # leaves -> kernels, grouped by host function
     return Compilation(source, program, nests, trees, plan, sink.diagnostics)
+
+
+def checked_nests(
+    source: SourceFile, options: Options, sink: DiagnosticSink
+) -> tuple[Program, tuple[Nest, ...]]:
+    """Parse and check a program; its loop nests are in normal form.
+
+    Raises CompileError with every diagnostic so far when the input has errors.
+    """
+    program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    nests = build(program, sink)  # syntax tree -> loop nests
+    words = METAFORK if options.pragma is None else words_of(program)
+    regions = ((function, region) for function in program.functions for region in function.regions)
+    for nest, (function, region) in zip(
+        nests, regions, strict=True
+    ):  # the annotation is checked, not trusted
+        verify(nest)
+        if not nest.is_checked:
+            check(nest, sink, reassociate=options.reassociate, words=words)
+        check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    return program, tuple(map(normalize, nests))  # however it is written -> normal form
 
 
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:

@@ -31,10 +31,14 @@ from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.embedded import AUTO, Embedded, embedded
 from comprehensive.kernel_ir.c_expr import c_comment
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
+from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.printer import print_program
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.poly.polyhedra import polyhedra
+from comprehensive.report.polyhedra import to_json as polyhedra_json
+from comprehensive.report.polyhedra import to_text as polyhedra_text
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
 from comprehensive.toolchain.find import Missing, find_tool
@@ -310,6 +314,20 @@ def stage_text(compilation: Compilation, stage: str) -> str:
             return "\n".join(print_kernel(kernel) for kernel in kernels.values())
         case _:
             raise ValueError(f"no stage is called {stage}")
+
+
+def polyhedra_stage(nests: Sequence[Nest]) -> str:
+    """The polyhedra of all regions as text."""
+    return "\n".join(polyhedra_text(polyhedra(nest), reading_order(nest)) for nest in nests)
+
+
+def polyhedra_document(nests: Sequence[Nest]) -> dict[str, Any]:
+    """The polyhedra of all regions as one JSON document, as `specs/schema/polyhedra.json` describes it."""
+    return {
+        "schema": 1,
+        "tool": f"comprehensive {__version__}",
+        "regions": [polyhedra_json(polyhedra(nest), reading_order(nest)) for nest in nests],
+    }
 
 
 def tree_document(compilation: Compilation) -> dict[str, Any]:

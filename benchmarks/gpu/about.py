@@ -13,12 +13,20 @@ from benchmarks.gpu import native
 
 def missing(generated: Path) -> str | None:
     """What a run needs that is not there."""
-    if shutil.which("nvcc") is None:
-        return "no nvcc on the PATH"
-    if not said("nvidia-smi", "-L"):
-        return "no GPU on this machine"
+    lacking = missing_tools()
+    if lacking is not None:
+        return lacking
     if not any(generated.glob("*/*.h")):
         return f"nothing in {generated}: run `make gpu-prepare` first"
+    return None
+
+
+def missing_tools(*, needs_gpu: bool = True) -> str | None:
+    """The compiler or the device, where there is none."""
+    if shutil.which("nvcc") is None:
+        return "no nvcc on the PATH"
+    if needs_gpu and not said("nvidia-smi", "-L"):
+        return "no GPU on this machine"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from comprehensive.cli.options import (
 from comprehensive.cli.reporting import compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of
 from comprehensive.diagnostics import to_json
+
+if TYPE_CHECKING:
+    from comprehensive.driver import Options
 
 
 @click.command("gen")
@@ -44,9 +47,9 @@ from comprehensive.diagnostics import to_json
 )
 @click.option(
     "--emit",
-    type=click.Choice(["ast", "nest", "kernel"]),
+    type=click.Choice(["ast", "nest", "polyhedra", "kernel"]),
     default=None,
-    help="Print the value of one stage instead of writing files.",
+    help="Print the value of one stage instead of writing files; polyhedra also as --json.",
 )
 @limits_option
 @click.option(
@@ -109,6 +112,9 @@ def gen_command(
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
     options = options_of(**compile_options)
+    if emit == "polyhedra":
+        _print_polyhedra(source, options, as_json)
+        return
     measured = [load_device(machine) for machine in machines]
     compilation = compile_source(source, options)
     if emit is not None:
@@ -165,3 +171,19 @@ def gen_command(
         f"include {compilation.plan.stem}.h, compile {' or '.join(sources)}",
         err=True,
     )
+
+
+def _print_polyhedra(source: Path, options: Options, as_json: bool) -> None:
+    """Of the loop nests alone: no tree is grown and nothing is compiled for it."""
+    from comprehensive import generate
+    from comprehensive.diagnostics import DiagnosticSink
+    from comprehensive.driver import checked_nests
+    from comprehensive.metafork.read import read_source
+
+    sink = DiagnosticSink()
+    _, nests = checked_nests(read_source(source), options, sink)
+    print_diagnostics(sink.diagnostics)
+    if as_json:
+        print_json(generate.polyhedra_document(nests))
+    else:
+        click.echo(generate.polyhedra_stage(nests), nl=False)

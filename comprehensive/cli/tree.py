@@ -15,7 +15,7 @@ from comprehensive.cli.options import (
     with_compile_options,
     with_compiled_kernels_options,
 )
-from comprehensive.cli.reporting import compile_source, print_json, reporting
+from comprehensive.cli.reporting import compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of, domains_of, ranges_of, symbols_of
 
 if TYPE_CHECKING:
@@ -64,6 +64,21 @@ if TYPE_CHECKING:
     help="Device of a --region or --leaf: architecture, product or TOML file.  "
     "[default: sm_90; --loops keeps limits as symbols]",
 )
+@click.option(
+    "--counters-from",
+    "values_path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Counters and their values from a TOML or JSON file, as specs/paper has them for the paper's figures, instead "
+    "of from the code; --strategies then names all that take part.",
+)
+@click.option(
+    "--order",
+    metavar="COUNTER,...",
+    default="",
+    help="The counters of --counters-from that are evaluated, in this order.  [default: all, as in the file]",
+)
 @counters_option
 @with_compiled_kernels_options
 @with_compile_options
@@ -81,6 +96,8 @@ def tree_command(
     loops: bool,
     points: tuple[str, ...],
     device: str | None,
+    values_path: Path | None,
+    order: str,
     **compile_options: Any,
 ) -> None:
     """Print the decision tree of every region of SOURCE, where in the space of parameters its leaves are, or which
@@ -91,11 +108,21 @@ def tree_command(
     comprehensive tree jacobi1d.mf --region B,s --range s=1:64 --format svg > leaves.svg
     comprehensive tree jacobi1d.mf --leaf 0 --loops
     comprehensive tree jacobi1d.mf --leaf 0 --points B=powers_of_two:1024 --points s=1:8
+    comprehensive tree jacobi1d.mf --counters-from figure7.toml --order shared_words_per_block,registers_per_thread
     """
     from comprehensive import generate
 
     definitions, compile_options = configured(source, definitions, compile_options)
     form = "json" if as_json else form
+    if values_path is not None:
+        if leaf is not None or loops or points or region is not None or ranges or form == "svg":
+            raise click.UsageError(
+                "--counters-from prints the tree: leave out --region, --leaf and --format svg"
+            )
+        _print_given(source, form, values_path, order, pruned, ascii_only, compile_options)
+        return
+    if order:
+        raise click.UsageError("--order goes with --counters-from FILE")
     if leaf is not None or loops or points:
         _demand_leaf(leaf, loops, points, form, region, ranges)
         _print_leaf(source, form, leaf or 0, points, definitions, device, compile_options)
@@ -117,6 +144,33 @@ def tree_command(
     from comprehensive.tree_forms import tree_form
 
     click.echo(tree_form(compilation, cast("Form", form), pruned=pruned), nl=False)
+
+
+def _print_given(
+    source: Path,
+    form: str,
+    values_path: Path,
+    order: str,
+    pruned: bool,
+    ascii_only: bool,
+    compile_options: dict[str, Any],
+) -> None:
+    from comprehensive import given_trees
+
+    if compile_options["more_counters"] or compile_options["passes"] or compile_options["embed"]:
+        raise click.UsageError(
+            "--counters-from gives all counters: leave out --counters, --passes and --embed"
+        )
+    # The values are given: no compiler is asked for registers.
+    compile_options["registers"] = "estimate"
+    options = options_of(**compile_options)
+    names = tuple(name.strip() for name in order.split(",")) if order else ()
+    found = given_trees.given_tree(source, values_path, options, names)
+    print_diagnostics(found.diagnostics)
+    if form == "json":
+        print_json(given_trees.to_json(found))
+        return
+    click.echo(given_trees.to_text(found, pruned=pruned, ascii_only=ascii_only), nl=False)
 
 
 def _without_quotients(compilation: Compilation) -> Compilation:

@@ -8,7 +8,7 @@ atoms of the two edges, and the outcome of a strategy, checked against the law o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, assert_never
 
@@ -92,6 +92,7 @@ class Problem(Generic[Fragment]):
         *,
         performance: Performance = "demanded",
         order: Sequence[str] = (),
+        sigma: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         _demand_distinct("counters", [counter.name for counter in counters])
         _demand_distinct("strategies", [strategy.name for strategy in strategies])
@@ -102,6 +103,7 @@ class Problem(Generic[Fragment]):
         self.solver = solver
         self.performance: Performance = performance
         self.order = tuple(order)
+        self._sigma = dict(sigma or {})
         ranges = [atom for counter in self.counters for atom in _range(counter)]
         self.space = System((*assumptions, *ranges))
         """Everything that the assumptions allow: what leaves and dead ends divide among themselves."""
@@ -200,8 +202,10 @@ class Problem(Generic[Fragment]):
     def sigma(
         self, counter: Counter[Fragment], among: Sequence[Strategy[Fragment]]
     ) -> tuple[Strategy[Fragment], ...]:
-        """The strategies of sigma(counter) that are in `among`, in its order."""
-        return tuple(strategy for strategy in among if counter.name in strategy.improves)
+        """The strategies of sigma(counter) that are in `among`, in the order in which they are tried."""
+        served = tuple(strategy for strategy in among if counter.name in strategy.improves)
+        ordered = self._sigma.get(counter.name)
+        return served if ordered is None else tuple(sorted(served, key=lambda s: ordered.index(s.name)))
 
     def edges(self, counter: Counter[Fragment], evaluation: Evaluation) -> Edges:
         """Return the atoms that accept and refuse add.

@@ -67,7 +67,7 @@ def obstacles_to(nest: Nest, question: Question) -> tuple[Obstacle, ...]:
 
 def _judged(nest: Nest, question: Question) -> Iterator[tuple[Reference, Reference, str | None]]:
     """The pairs that may conflict, with the method by which they were separated."""
-    for first, second in _pairs(nest, question):
+    for first, second in _pairs(nest, question.band):
         yield first, second, _separated(nest, first, second, question)
 
 
@@ -75,8 +75,14 @@ def _obstacle(first: Reference, second: Reference) -> Obstacle:
     return Obstacle(first, second, first.obstacle or second.obstacle)
 
 
-def _pairs(nest: Nest, question: Question) -> list[tuple[Reference, Reference]]:
-    inside = [r for r in references(nest) if question.band is None or r.access.context.band == question.band]
+def conflicting_pairs(nest: Nest, band: int | None = None) -> tuple[tuple[Reference, Reference], ...]:
+    """All pairs of references to one array of which one writes, in walk order; of those of a band only, where one is
+    named. Pairs that ask the same question stand for each other."""
+    return tuple(_pairs(nest, band))
+
+
+def _pairs(nest: Nest, band: int | None) -> list[tuple[Reference, Reference]]:
+    inside = [r for r in references(nest) if band is None or r.access.context.band == band]
     pairs: list[tuple[Reference, Reference]] = []
     seen: set[tuple[object, ...]] = set()
     for i, first in enumerate(inside):

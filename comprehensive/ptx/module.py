@@ -190,6 +190,18 @@ class Module:
         made = MadeVariable(space, start, start, symbol, text)
         return replace(self, items=(*self.items[:place], made, *self.items[place:]))
 
+    def with_variables(self, texts: Mapping[str, str]) -> Module:
+        """The module with other declarations, by symbol, in the places of those of variables that it has."""
+        items = (
+            replace(item, text=texts[item.symbol])
+            if isinstance(item, MadeVariable) and item.symbol in texts
+            else MadeVariable(item.name, item.start, item.end, item.symbol, texts[item.symbol])
+            if isinstance(item, Variable) and item.symbol in texts
+            else item
+            for item in self.items
+        )
+        return replace(self, items=tuple(items))
+
     def with_functions_before(self, symbol: str, added: Sequence[Function]) -> Module:
         """The module with more functions right before the one of that name that has a body."""
         place = next(n for n, item in enumerate(self.items) if item is self.functions[symbol])

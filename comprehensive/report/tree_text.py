@@ -35,7 +35,7 @@ from comprehensive.report.tree_words import (
     conjunction,
     consequence,
     contradiction,
-    decisions,
+    decision_words,
     doubt,
     notes,
     passed_over,
@@ -64,9 +64,13 @@ def render_tree(
     pruned: bool = False,
     describe: Callable[[Fragment], str] | None = None,
     strokes: Strokes = UNICODE,
+    decisions: Callable[[Leaf[Fragment]], Iterable[str]] | None = None,
 ) -> str:
-    """The tree as text without a trailing newline; `describe` adds one line on the code of each leaf."""
-    lines = tuple(_Renderer(tree, pruned, describe, strokes).lines())
+    """The tree as text without a trailing newline; `describe` adds one line on the code of each leaf.
+
+    `decisions` has the words for those of a leaf; without it each word of its strategies is there once, in their order.
+    """
+    lines = tuple(_Renderer(tree, pruned, describe, strokes, decisions).lines())
     if tree.alternatives:
         lines = tuple(_alternatives(tree, lines, pruned, describe, strokes))
     return "\n".join((*summary(tree), *lines))
@@ -119,11 +123,13 @@ class _Renderer(Generic[Fragment]):
         pruned: bool,
         describe: Callable[[Fragment], str] | None,
         strokes: Strokes,
+        decisions: Callable[[Leaf[Fragment]], Iterable[str]] | None = None,
     ) -> None:
         self._tree = tree
         self._pruned = pruned
         self._describe = describe
         self._strokes = strokes
+        self._decisions = decision_words if decisions is None else decisions
 
     def lines(self) -> Iterable[str]:
         waiting: list[str | tuple[Node[Fragment], str]] = [(self._tree.root, "")]
@@ -174,7 +180,7 @@ class _Renderer(Generic[Fragment]):
         lines = [f"leaf {leaf.index} where {conjunction(self._tree, leaf.simplified)}{doubt(leaf)}"]
         if self._describe is not None:
             lines.append(f"  {self._describe(leaf.fragment)}")
-        codes = decisions(leaf)
+        codes = " ".join(f"({word})" for word in self._decisions(leaf))
         if codes:
             lines.append(f"  decisions: {codes}")
         return [*lines, *(f"  {note}" for note in notes(leaf, pruned=self._pruned))]

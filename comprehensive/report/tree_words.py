@@ -45,8 +45,12 @@ def passed_over(node: Branch[Fragment]) -> tuple[str, ...]:
 
 def decisions(leaf: Leaf[Fragment]) -> str:
     """Return the decisions of a leaf, numbered as in the paper: ``(3a) (4a) (1)``."""
-    codes = dict.fromkeys(decision.text for decision in leaf.decisions if decision.text)
-    return " ".join(f"({code})" for code in codes)
+    return " ".join(f"({word})" for word in decision_words(leaf))
+
+
+def decision_words(leaf: Leaf[Fragment]) -> tuple[str, ...]:
+    """Return the decisions of a leaf, each once, in the order of its strategies: ``3a``, ``4a``, ``1``."""
+    return tuple(dict.fromkeys(decision.text for decision in leaf.decisions if decision.text))
 
 
 def notes(leaf: Leaf[Fragment], *, pruned: bool) -> tuple[str, ...]:

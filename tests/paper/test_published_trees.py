@@ -1,245 +1,242 @@
-"""The published case discussions, by the algorithm of the paper with the published counter values fed in."""
+"""The published case discussions, by `tree --counters-from` with the published counter values."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from comprehensive import cli
 from comprehensive.algebra import Atom, Inconsistent, Polynomial, PortfolioSolver, System, at_most, less
 from comprehensive.algebra.eliminate import uncovered
 from comprehensive.algebra.simplify import simplify
-from comprehensive.optimize.algorithm import comprehensive_optimization
+from comprehensive.data import spec_directory
+from comprehensive.driver import Options
+from comprehensive.given.expression import value_of
+from comprehensive.given_trees import GivenTree, given_tree
 from comprehensive.optimize.definition2 import constraint_soundness, coverage, optimality
-from comprehensive.optimize.problem import Problem
-from comprehensive.optimize.tree import Leaf, Tree
-from tests.paper.tables import (
-    State,
-    TableCounter,
-    at_least_one,
-    cse,
-    granularity,
-    no_caching,
-    polynomial,
-    register_pressure,
-)
+from comprehensive.optimize.tree import Leaf
+from tests.schemas import schema_faults
 
 FACTS: dict[str, Any] = json.loads((Path(__file__).parent / "facts.json").read_text(encoding="utf-8"))
-WORDS, REGISTERS, THREADS = "shared_words", "registers_per_thread", "threads_per_block"
+SPECS = spec_directory()
 
 
 @dataclass(frozen=True)
-class Example:
-    """A tree with the problem that it solves and what the figure prints."""
+class Figure:
+    """A figure of the paper: the program, its counter values, and which of its leaves come out, in our order."""
 
-    tree: Tree[State]
-    problem: Problem[State]
-    facts: dict[str, Any]
+    program: str
+    values: str
+    facts: str
+    reached: tuple[int, ...]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return (
+            "tree",
+            str(SPECS / self.program),
+            "--counters-from",
+            str(SPECS / "paper" / f"{self.values}.toml"),
+        )
+
+    @property
+    def leaves(self) -> list[dict[str, Any]]:
+        return FACTS[self.facts]["leaves"]
+
+    @property
+    def grown(self) -> GivenTree:
+        return grown(self)
 
     @property
     def solver(self) -> PortfolioSolver:
-        assert isinstance(self.problem.solver, PortfolioSolver)
-        return self.problem.solver
+        assert isinstance(self.grown.problem.solver, PortfolioSolver)
+        return self.grown.problem.solver
 
-    def printed(self, leaf: Leaf[State]) -> list[str]:
-        return sorted(leaf.simplified.format(self.tree.order, self.tree.limits))
+    def printed(self, leaf: Leaf[Any]) -> list[str]:
+        tree = self.grown.tree
+        return sorted(leaf.simplified.format(tree.order, tree.limits))
 
     def published(self, index: int) -> System:
-        constraints = self.facts["leaves"][index]["constraints"]
-        return System(self.tree.assumptions, tuple(parsed(text) for text in constraints))
+        constraints = self.leaves[index]["constraints"]
+        return System(self.grown.tree.assumptions, tuple(parsed(text) for text in constraints))
+
+
+ADDITION = Figure("matadd.mf", "figure2", "matrix_addition", (0, 1))
+JACOBI = Figure("jacobi1d.mf", "figure7", "jacobi_1d", (0, 1, 2))
+TRANSPOSITION = Figure("paper/figure8.mf", "figure8", "matrix_transposition", (0, 1, 3))
+PATHS = Figure("paper/figure8.mf", "figure8_paths", "matrix_transposition", (0, 1, 3, 2, 4))
+FIGURES = [pytest.param(figure, id=figure.values) for figure in (ADDITION, JACOBI, TRANSPOSITION, PATHS)]
+EXACT = [pytest.param(figure, id=figure.values) for figure in (ADDITION, JACOBI, TRANSPOSITION)]
+
+
+@cache
+def grown(figure: Figure) -> GivenTree:
+    _, program, _, values = figure.arguments
+    return given_tree(Path(program), Path(values), Options(registers="estimate"))
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(cli.cli, [*arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def parsed(text: str) -> Atom:
     strict = " < " in text
-    left, right = text.split(" < " if strict else " <= ")
-    return (less if strict else at_most)(polynomial(left), polynomial(right))
+    left, right = (polynomial(side) for side in text.split(" < " if strict else " <= "))
+    return (less if strict else at_most)(left, right)
 
 
-def grown(
-    counters: Sequence[TableCounter], strategies: Sequence[Any], symbols: Sequence[str], facts: dict[str, Any]
-) -> Example:
-    problem: Problem[State] = Problem(
-        counters, strategies, at_least_one(*symbols), PortfolioSolver(), order=symbols
-    )
-    return Example(comprehensive_optimization(problem.initial(State()), problem), problem, facts)
+def polynomial(text: str) -> Polynomial:
+    value = value_of(text)
+    assert isinstance(value, Polynomial)
+    return value
 
 
-def words(facts: dict[str, Any]) -> TableCounter:
-    table = facts["counters"]["shared_words"]
-    kept, reduced = polynomial(table["granularity_kept"]), polynomial(table["granularity_reduced"])
-
-    def value(state: State) -> Polynomial:
-        if not state.cached:
-            return Polynomial(0)
-        return reduced if state.reduced else kept
-
-    return TableCounter(WORDS, "Z_B", value)
+def printed_cases(text: str) -> list[tuple[list[str], list[str]]]:
+    """The system and the decisions of every leaf in the text of a tree."""
+    systems = [sorted(found.split(", ")) for found in re.findall(r"leaf \d+ where (.*)", text)]
+    decisions = [re.findall(r"\((\w+)\)", found) for found in re.findall(r"decisions: (.*)", text)]
+    return list(zip(systems, decisions, strict=True))
 
 
-def figure_order(*, granularity_serves_registers: bool) -> list[Any]:
-    served = (WORDS, REGISTERS) if granularity_serves_registers else (WORDS,)
-    return [
-        granularity(*served),
-        cse(1, REGISTERS),
-        no_caching(WORDS),
-        register_pressure(REGISTERS),
-        cse(2, REGISTERS),
-    ]
+def test_figure_2_is_printed_exactly() -> None:
+    granularity = {"kept": ["3a"], "reduced": ["3b"]}
+    cases = [(sorted(leaf["constraints"]), granularity[leaf["granularity"]]) for leaf in ADDITION.leaves]
+    assert printed_cases(run(*ADDITION.arguments)) == cases
 
 
-def addition() -> Example:
-    facts = FACTS["matrix_addition"]
-    table = facts["counters"]["registers_per_thread"]
-    registers = TableCounter(
-        REGISTERS,
-        "R",
-        lambda state: Polynomial(table["granularity_reduced"] if state.reduced else table["original"]),
-    )
-    threads = TableCounter(THREADS, "T", lambda _: polynomial(facts["counters"]["threads_per_block"]))
-    return grown([threads, registers], [granularity(REGISTERS, THREADS)], ("B0", "B1"), facts)
+def test_figure_7_is_printed_exactly_with_its_decisions_in_their_order() -> None:
+    cases = [(sorted(leaf["constraints"]), leaf["decisions"]) for leaf in JACOBI.leaves]
+    assert printed_cases(run(*JACOBI.arguments)) == cases
 
 
-def jacobi() -> Example:
-    facts = FACTS["jacobi_1d"]
-    registers = TableCounter(
-        REGISTERS, "R_B", lambda _: Polynomial(facts["counters"]["registers_per_thread"])
-    )
-    strategies = figure_order(granularity_serves_registers=False)
-    return grown([words(facts), registers], strategies, ("s", "B"), facts)
+def test_figure_8_has_its_three_distinct_systems() -> None:
+    systems = [system for system, _ in printed_cases(run(*TRANSPOSITION.arguments))]
+    assert systems == [sorted(TRANSPOSITION.leaves[index]["constraints"]) for index in TRANSPOSITION.reached]
 
 
-def transposition(*, granularity_serves_registers: bool = False) -> Example:
-    facts = FACTS["matrix_transposition"]
-    table = facts["counters"]["registers_per_thread"]
-    registers = TableCounter(
-        REGISTERS,
-        "R_B",
-        lambda state: Polynomial(table["granularity_reduced" if state.reduced else "granularity_kept"]),
-    )
-    strategies = figure_order(granularity_serves_registers=granularity_serves_registers)
-    return grown([words(facts), registers], strategies, ("s", "B0", "B1"), facts)
+def test_figure_8_has_the_decisions_of_those_cases_though_not_in_their_order() -> None:
+    for (_, decisions), index in zip(
+        printed_cases(run(*TRANSPOSITION.arguments)), TRANSPOSITION.reached, strict=True
+    ):
+        assert sorted(decisions) == sorted(TRANSPOSITION.leaves[index]["decisions"])
+
+
+def test_figure_8_has_its_five_lists_of_decisions_where_registers_are_evaluated_first() -> None:
+    decisions = [words for _, words in printed_cases(run(*PATHS.arguments))]
+    assert decisions == [PATHS.leaves[index]["decisions"] for index in PATHS.reached]
+
+
+def test_the_systems_of_figure_8_differ_from_its_paths_as_the_remarks_say() -> None:
+    systems = [system for system, _ in printed_cases(run(*PATHS.arguments))]
+    published = [sorted(PATHS.leaves[index]["constraints"]) for index in PATHS.reached]
+    assert (systems[0], systems[4]) == (published[0], published[4])
+    for case in (1, 2):
+        assert [atom.replace("6 <= R_B", "5 <= R_B") for atom in systems[case]] == published[case]
+    assert sorted([*systems[3], "Z_B < 2*s*B0*B1"]) == published[3]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_json_has_what_the_text_has(figure: Figure) -> None:
+    document = json.loads(run(*figure.arguments, "--json"))
+    assert schema_faults("tree", document["tree"]) == []
+    assert document["decisions"] == [words for _, words in printed_cases(run(*figure.arguments))]
+    assert document["counters_from"]["source"].startswith("comprehensive, ")
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize("figure", EXACT)
+def test_the_raw_path_of_a_leaf_simplifies_to_what_the_figure_prints(figure: Figure, thorough: bool) -> None:
+    tree = figure.grown.tree
+    for leaf, index in zip(tree.leaves, figure.reached, strict=True):
+        simplified = simplify(leaf.system, figure.solver, thorough=thorough)
+        assert sorted(simplified.format(tree.order, tree.limits)) == sorted(
+            figure.leaves[index]["constraints"]
+        )
+
+
+@pytest.mark.parametrize("figure", EXACT)
+def test_every_printed_system_is_in_the_form_that_we_print(figure: Figure) -> None:
+    tree = figure.grown.tree
+    for index, leaf in enumerate(figure.leaves):
+        system = simplify(figure.published(index), figure.solver)
+        assert sorted(system.format(tree.order, tree.limits)) == sorted(leaf["constraints"])
+
+
+def test_jacobi_inequalities_print_as_in_the_figure() -> None:
+    assert "2*s*B + 2 <= Z_B" in run(*JACOBI.arguments)
 
 
 def is_contained(inner: System, outer: System, solver: PortfolioSolver) -> bool:
     return all(solver.implies(inner, atom) for atom in outer.atoms)
 
 
-@pytest.mark.parametrize("example", [addition, jacobi], ids=["matrix addition", "jacobi"])
-def test_tree_has_exactly_the_leaves_of_the_figure(example: Any) -> None:
-    grown_example = example()
-    printed = [grown_example.printed(leaf) for leaf in grown_example.tree.leaves]
-    assert printed == [sorted(leaf["constraints"]) for leaf in grown_example.facts["leaves"]]
-
-
-def test_matrix_addition_reduces_the_granularity_only_where_registers_run_out() -> None:
-    example = addition()
-    reduced = ["reduced" if leaf.fragment.reduced else "kept" for leaf in example.tree.leaves]
-    assert reduced == [leaf["granularity"] for leaf in example.facts["leaves"]]
-
-
-def test_jacobi_leaves_list_the_decisions_of_the_figure() -> None:
-    """Compare multisets: the order in the figure is of the implementation, and it prints (3a) beside (3b)."""
-    example = jacobi()
-    for leaf, facts in zip(example.tree.leaves, example.facts["leaves"], strict=True):
-        published = Counter(facts["decisions"])
-        if "3b" in published:
-            published.pop("3a", None)
-        assert Counter(decision.text for decision in leaf.decisions) == published
-
-
-def test_jacobi_inequalities_print_as_in_the_figure() -> None:
-    example = jacobi()
-    first = example.tree.leaves[0].simplified
-    assert first.format(example.tree.order, example.tree.limits)[0] == "2*s*B + 2 <= Z_B"
-
-
-def test_transposition_has_the_three_distinct_systems_of_the_figure() -> None:
-    example = transposition()
-    printed = [example.printed(leaf) for leaf in example.tree.leaves]
-    assert printed == [sorted(example.facts["leaves"][index]["constraints"]) for index in (0, 1, 3)]
-
-
-@pytest.mark.parametrize("thorough", [False, True])
-@pytest.mark.parametrize(
-    ("example", "published"),
-    [(addition, (0, 1)), (jacobi, (0, 1, 2)), (transposition, (0, 1, 3))],
-    ids=["matrix addition", "jacobi", "transposition"],
-)
-def test_the_raw_path_of_a_leaf_simplifies_to_what_the_figure_prints(
-    example: Any, published: tuple[int, ...], thorough: bool
-) -> None:
-    given = example()
-    tree = given.tree
-    for leaf, index in zip(tree.leaves, published, strict=True):
-        simplified = simplify(leaf.system, given.solver, thorough=thorough)
-        expected = sorted(given.facts["leaves"][index]["constraints"])
-        assert sorted(simplified.format(tree.order, tree.limits)) == expected
-
-
-@pytest.mark.parametrize(
-    "example", [addition, jacobi, transposition], ids=["matrix addition", "jacobi", "transposition"]
-)
-def test_every_printed_system_is_in_the_form_that_we_print(example: Any) -> None:
-    given = example()
-    for index, leaf in enumerate(given.facts["leaves"]):
-        system = simplify(given.published(index), given.solver)
-        assert sorted(system.format(given.tree.order, given.tree.limits)) == sorted(leaf["constraints"])
-
-
 @pytest.mark.parametrize(("refinement", "case"), [(2, 1), (4, 3)])
 def test_the_two_refinements_printed_for_transposition_are_contained_in_other_cases(
     refinement: int, case: int
 ) -> None:
-    example = transposition()
-    assert is_contained(example.published(refinement), example.published(case), example.solver)
-    assert not is_contained(example.published(case), example.published(refinement), example.solver)
+    published, solver = TRANSPOSITION.published, TRANSPOSITION.solver
+    assert is_contained(published(refinement), published(case), solver)
+    assert not is_contained(published(case), published(refinement), solver)
+
+
+def covers(systems: Sequence[System], others: Sequence[System], solver: PortfolioSolver) -> bool:
+    return all(uncovered(other, list(systems), solver) == () for other in others)
 
 
 def test_transposition_serves_exactly_the_region_of_the_figure() -> None:
-    example = transposition()
-    ours = [leaf.system for leaf in example.tree.leaves]
-    theirs = [example.published(index) for index in range(5)]
-    for system in theirs:
-        assert uncovered(system, ours, example.solver) == ()
-    for system in ours:
-        assert uncovered(system, theirs, example.solver) == ()
+    ours = [leaf.system for leaf in TRANSPOSITION.grown.tree.leaves]
+    theirs = [TRANSPOSITION.published(index) for index in range(5)]
+    assert covers(ours, theirs, TRANSPOSITION.solver)
+    assert covers(theirs, ours, TRANSPOSITION.solver)
 
 
 def test_what_the_figure_leaves_uncovered_is_what_the_tree_calls_dead_ends() -> None:
-    example = transposition()
-    theirs = [example.published(index) for index in range(5)]
-    rest = uncovered(System(example.tree.assumptions), theirs, example.solver)
-    dead_ends = [end.system for end in example.tree.dead_ends]
+    tree, solver = TRANSPOSITION.grown.tree, TRANSPOSITION.solver
+    theirs = [TRANSPOSITION.published(index) for index in range(5)]
+    rest = uncovered(System(tree.assumptions), theirs, solver)
+    dead_ends = [end.system for end in tree.dead_ends]
     assert rest
-    for region in rest:
-        assert uncovered(region, dead_ends, example.solver) == ()
-    for region in dead_ends:
-        assert uncovered(region, list(rest), example.solver) == ()
+    assert covers(dead_ends, list(rest), solver)
+    assert covers(list(rest), dead_ends, solver)
 
 
-def test_granularity_for_registers_adds_the_case_that_the_figure_misses() -> None:
-    example = transposition(granularity_serves_registers=True)
-    published = {tuple(sorted(leaf["constraints"])) for leaf in example.facts["leaves"]}
-    added = [leaf for leaf in example.tree.leaves if tuple(example.printed(leaf)) not in published]
-    assert [example.printed(leaf) for leaf in added] == [["2*s*B0*B1 <= Z_B", "5 <= R_B", "R_B < 6"]]
-    # It closes a gap of the figure: no printed case has a point in common with it.
-    for index in range(5):
-        both = added[0].system.add(*example.published(index).atoms)
-        assert isinstance(example.solver.check(both), Inconsistent)
+def test_the_paths_of_figure_8_serve_a_region_that_the_figure_leaves_out() -> None:
+    """Few registers suffice for the reduced granularity, also where the words of the whole one would fit."""
+    theirs = [PATHS.published(index) for index in range(5)]
+    gap = System(
+        PATHS.grown.tree.assumptions,
+        tuple(parsed(text) for text in ("2*s*B0*B1 <= Z_B", "5 <= R_B", "R_B < 6")),
+    )
+    for system in theirs:
+        assert isinstance(PATHS.solver.check(gap.add(*system.atoms)), Inconsistent)
+    ours = [leaf.system for leaf in PATHS.grown.tree.leaves]
+    assert covers(ours, [*theirs, gap], PATHS.solver)
+    assert covers([*theirs, gap], ours, PATHS.solver)
 
 
-@pytest.mark.parametrize(
-    "example", [addition, jacobi, transposition], ids=["matrix addition", "jacobi", "transposition"]
-)
-def test_published_trees_satisfy_definition_2(example: Any) -> None:
-    grown_example = example()
-    assert constraint_soundness(grown_example.tree).holds
-    covered = coverage(grown_example.tree, grown_example.problem)
+@pytest.mark.parametrize("figure", FIGURES)
+def test_published_trees_satisfy_definition_2(figure: Figure) -> None:
+    tree, problem = figure.grown.tree, figure.grown.problem
+    assert constraint_soundness(tree).holds
+    covered = coverage(tree, problem)
     assert covered.is_partition
     assert covered.holds
-    assert optimality(grown_example.tree, grown_example.problem).holds
+    assert optimality(tree, problem).holds
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_files_of_the_figures_are_as_their_schema_says(figure: Figure) -> None:
+    import tomllib
+
+    text = Path(figure.arguments[-1]).read_text(encoding="utf-8")
+    assert schema_faults("counter_values", tomllib.loads(text)) == []

@@ -185,6 +185,7 @@ def results(module: Module, threads: int = 1) -> np.ndarray:
         "vectorize-accesses",
         "pre",
         "memory-space,vectorize-accesses,pre,dce,vectorize-accesses",
+        "unroll{full=3},pre{parameters=true},propagate-copies,dce,memory-space,drop-conversions,vectorize-accesses",
     ],
 )
 def test_random_kernels_compute_the_same(pipeline: str, seed: int) -> None:

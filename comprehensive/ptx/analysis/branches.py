@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
 from comprehensive.ptx.analysis.cfg import BRANCHES
 from comprehensive.ptx.analysis.facts import limits
+from comprehensive.ptx.analysis.forms import Form
 from comprehensive.ptx.analysis.predicates import SWAPPED, Comparison, comparisons
 from comprehensive.ptx.analysis.ssa import Ssa
 from comprehensive.ptx.operands import Not
@@ -69,14 +70,35 @@ class Branches:
         least, most = limits(compared.left.bits, compared.signed)
         match compared.relation:
             case "lt":
-                facts.learn(compared.left, compared.signed, least, high - 1)
+                known = least, high - 1
             case "le":
-                facts.learn(compared.left, compared.signed, least, high)
+                known = least, high
             case "gt":
-                facts.learn(compared.left, compared.signed, low + 1, most)
+                known = low + 1, most
             case "ge":
-                facts.learn(compared.left, compared.signed, low, most)
+                known = low, most
             case "eq":
-                facts.learn(compared.left, compared.signed, low, high)
+                known = low, high
             case _:
-                pass
+                return
+        facts.learn(compared.left, compared.signed, *known)
+        self._bound_narrow(compared.left, compared.signed, *known)
+
+    def _bound_narrow(self, wide: Form, signed: bool, low: int, high: int) -> None:
+        """What is known of a narrow number that was made wider and then moved by a constant is known of it, too."""
+        symbols = self._arithmetic.symbols
+        least, most = limits(wide.bits, signed)
+        below, above = symbols.bounds(wide)
+        if len(wide.terms) != 1 or wide.terms[0][1] != 1 or below < least or above > most:
+            return
+        symbol = symbols.all[wide.terms[0][0]]
+        if symbol.kind not in ("signed", "unsigned"):
+            return
+        (narrow,) = symbol.key
+        assert isinstance(narrow, Form)
+        self._arithmetic.facts.learn(
+            narrow,
+            symbol.kind == "signed",
+            max(low - wide.constant, symbol.low),
+            min(high - wide.constant, symbol.high),
+        )

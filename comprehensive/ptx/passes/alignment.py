@@ -3,7 +3,8 @@
     alignment = Alignment(function, module, symbols, assumed=1)
     alignment.of(form)         # 16: of 4 * 4 * %tid.x + p, with .param .u64 .ptr .global .align 16 p
 
-A sum is aligned as its least aligned term; that it wraps at 2^32 or 2^64 changes nothing.
+A sum is aligned as its least aligned term, a selection as the less aligned of both; that it wraps at 2^32 or 2^64
+changes nothing.
 """
 
 from __future__ import annotations
@@ -60,6 +61,10 @@ class Alignment:
                 return min(found, MOST)
             case (("signed" | "unsigned"), (Form() as form,)):
                 return self.of(form)
+            case "operation", (str() as operation, Form() as one, Form() as other, *_) if (
+                operation.startswith("selp.")
+            ):
+                return min(self.of(one), self.of(other))
             case _:
                 return 1
 

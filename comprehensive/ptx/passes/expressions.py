@@ -4,8 +4,8 @@
     found.expressions[0].key        # ("add.s32", (Name("%r1"), Immediate("4")))
     found.expressions[0].steps      # (3, 17): the steps that compute it
 
-Same opcode, same operands.  What is free for ptxas is none: moves, conversions of addresses, loads of parameters; nor
-what stands in a scope of inline assembly, has a guard, an effect, or more than one result.
+Same opcode, same operands.  What is free for ptxas is none: moves, conversions of addresses, loads of parameters unless
+they are asked for; nor what stands in a scope of inline assembly, has a guard, an effect, or more than one result.
 """
 
 from __future__ import annotations
@@ -59,7 +59,11 @@ class Expressions:
     repeated: tuple[int, ...]
 
 
-def expressions_of(cfg: Cfg, may_write: MayWrite) -> Expressions:
+def expressions_of(cfg: Cfg, may_write: MayWrite, *, parameters: bool = False) -> Expressions:
+    """Return the expressions of a function.
+
+    ``parameters`` says that loads of a kernel's parameters, which never change, are among them.
+    """
     flow = cfg.flow
     depths = scope_depths(flow.function.body)
     shadowed = _shadowed(flow)
@@ -67,7 +71,7 @@ def expressions_of(cfg: Cfg, may_write: MayWrite) -> Expressions:
     for block in cfg.order:
         for number in cfg.blocks[block].steps:
             step = flow.steps[number]
-            if depths[step.position] == 0 and _is_candidate(flow, step, shadowed):
+            if depths[step.position] == 0 and _is_candidate(flow, step, shadowed, parameters):
                 steps[step.instruction.opcode.text, step.instruction.operands[1:]].append(number)
     found = tuple(
         Expression(
@@ -75,7 +79,7 @@ def expressions_of(cfg: Cfg, may_write: MayWrite) -> Expressions:
             key,
             frozenset(flow.steps[numbers[0]].uses),
             tuple(sorted(numbers)),
-            flow.steps[numbers[0]].instruction.opcode.effect == Effect.READ,
+            is_plain_load(flow.steps[numbers[0]].instruction.opcode),
         )
         for index, (key, numbers) in enumerate(steps.items())
     )
@@ -100,7 +104,7 @@ def _shadowed(flow: Flow) -> frozenset[str]:
     return frozenset(register.name for register in flow.registers if register.scope != 0)
 
 
-def _is_candidate(flow: Flow, step: Step, shadowed: frozenset[str]) -> bool:
+def _is_candidate(flow: Flow, step: Step, shadowed: frozenset[str], parameters: bool) -> bool:
     instruction = step.instruction
     opcode, operands = instruction.opcode, instruction.operands
     if opcode.base in _FREE or has_effect(opcode) or opcode.reads_carry or opcode.writes_carry:
@@ -109,10 +113,14 @@ def _is_candidate(flow: Flow, step: Step, shadowed: frozenset[str]) -> bool:
         return False
     if not isinstance(operands[0], Name) or has_pragma(flow.function.body, step.position):
         return False
-    if opcode.effect and not is_plain_load(opcode):
+    if opcode.effect and not is_plain_load(opcode) and not (parameters and _is_parameter(flow, opcode)):
         return False
     names = {flow.registers[number].name for number in (*step.defines, *step.uses)}
     return names.isdisjoint(shadowed) and not any(name.startswith("%") for name in step.symbols)
+
+
+def _is_parameter(flow: Flow, opcode: Opcode) -> bool:
+    return flow.function.is_kernel and opcode.base == "ld" and opcode.space == "param"
 
 
 def is_plain_load(opcode: Opcode) -> bool:

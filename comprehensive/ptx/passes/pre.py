@@ -71,13 +71,16 @@ class PartialRedundancyElimination(FunctionPass):
     summary = "expressions and loads that were computed before on some way: loop { t = a * b } --> t = a * b; loop { }"
     loads: bool = option(True, "also loads")
     expressions: bool = option(True, "also what computes")
+    parameters: bool = option(
+        False, "also loads of parameters of kernels, which ptxas mostly gets rid of itself"
+    )
     assume_noalias: bool = option(False, NOALIAS)
 
     def rewrite(
         self, function: Function, module: Module, build: Build
     ) -> tuple[Function | None, tuple[Remark, ...]]:
         """First with nothing cheap out of loops; then, if some was kept there, with what is needed outside."""
-        before = Redundancies(self.analyses(function, module))
+        before = self._redundancies(self.analyses(function, module))
         gate = RegisterGate.of(before.analyses, build)
         result = self._rounds(before, gate, frozenset())
         if result.stays_in_loop and _may_be_needed_outside(before):
@@ -103,8 +106,11 @@ class PartialRedundancyElimination(FunctionPass):
                 break
             result.function = made.function
             if number + 1 < _MOST_ROUNDS:
-                facts = Redundancies(made)
+                facts = self._redundancies(made)
         return result
+
+    def _redundancies(self, analyses: Analyses) -> Redundancies:
+        return Redundancies(analyses, parameters=self.parameters)
 
     def analyses(self, function: Function, module: Module | None) -> Analyses:
         return Analyses(function, module, assume_noalias=self.assume_noalias)

@@ -35,12 +35,12 @@ _TAKEN = 0.5
 class Redundancies:
     """What is found before anything is decided, so that several plans for one body share it."""
 
-    def __init__(self, analyses: Analyses) -> None:
+    def __init__(self, analyses: Analyses, *, parameters: bool = False) -> None:
         self.analyses = analyses
         self.split = split_critical_edges(analyses.cfg)
         self.cfg = self.split.cfg
         self.loops = loops_of(self.cfg, dominators_of(self.cfg))
-        self.expressions = expressions_of(self.cfg, Memory(analyses).may_write)
+        self.expressions = expressions_of(self.cfg, Memory(analyses).may_write, parameters=parameters)
         self.motion = lazy_code_motion(self.cfg, self.expressions.local, self._endless())
         self.placer = Placer(self.cfg, self.expressions.local, analyses.liveness, self._text_block)
         self.depths = scope_depths(analyses.function.body)
