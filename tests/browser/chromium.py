@@ -177,8 +177,12 @@ class Chromium:
         self.settle()
 
     def media(self, **features: str) -> None:
-        """Emulates a medium ("print"), or features such as ``prefers_color_scheme="dark"``."""
+        """Emulates a medium ("print"), or features such as ``prefers_color_scheme="dark"``.
+
+        Nothing scrolls smoothly, so that what is clicked stays where it was found.
+        """
         medium = features.pop("medium", "")
+        features = {"prefers_reduced_motion": "reduce", **features}
         listed = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.send("Emulation.setEmulatedMedia", media=medium, features=listed)
 
