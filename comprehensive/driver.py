@@ -137,19 +137,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
     """
     sink = DiagnosticSink()
     source = read_source(path)  # bytes -> text with positions
-    program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
-    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    nests = build(program, sink)  # syntax tree -> loop nests
-    words = METAFORK if options.pragma is None else words_of(program)
-    regions = ((function, region) for function in program.functions for region in function.regions)
-    for nest, (function, region) in zip(
-        nests, regions, strict=True
-    ):  # the annotation is checked, not trusted
-        verify(nest)
-        if not nest.is_checked:
-            check(nest, sink, reassociate=options.reassociate, words=words)
-        check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
-    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    program, nests = understood(source, sink, options)  # text -> checked loop nests
     nests = tuple(map(normalize, nests))  # however it is written -> normal form
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
     for nest, tree in zip(nests, trees, strict=True):
@@ -164,6 +152,29 @@ def compile_file(path: Path, options: Options) -> Compilation:
     )  # tiles -> alternatives at the root
     plan = plan_of(source, program, nests, trees, options)  # leaves -> kernels, grouped by host function
     return Compilation(source, program, nests, trees, plan, sink.diagnostics)
+
+
+def understood(
+    source: SourceFile, sink: DiagnosticSink, options: Options
+) -> tuple[Program, tuple[Nest, ...]]:
+    """The program and its loop nests, checked: all that is said of a text before anything is optimized.
+
+    Raises CompileError with every diagnostic when the input has errors.
+    """
+    program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    nests = build(program, sink)  # syntax tree -> loop nests
+    words = METAFORK if options.pragma is None else words_of(program)
+    regions = ((function, region) for function in program.functions for region in function.regions)
+    for nest, (function, region) in zip(
+        nests, regions, strict=True
+    ):  # the annotation is checked, not trusted
+        verify(nest)
+        if not nest.is_checked:
+            check(nest, sink, reassociate=options.reassociate, words=words)
+        check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    return program, nests
 
 
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:

@@ -22,6 +22,7 @@ PACKAGE = ROOT / "comprehensive"
 
 ORDER: tuple[tuple[str, ...], ...] = (
     ("diagnostics", "data"),
+    ("diagnostic_pages",),
     ("algebra",),
     ("metafork",),
     ("loops",),
