@@ -1,6 +1,6 @@
 """The page of each diagnostic code: a code in, a text in Markdown out.
 
-    page_of("CF0402")       # "# CF0402: a subscript leaves its array ...", with an example and what to write instead
+    page_of(code)       # "# CF0402: a subscript leaves its array ...", with an example and what to write instead
 
 Pages are files in `specs/diagnostics`.  The example of a page is a block of C, or files and commands, that shows the
 code; a page without one says why.

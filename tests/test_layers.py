@@ -54,6 +54,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("verification", "tuning"),
     ("occupancy_explanation",),
     ("calibration",),
+    ("language_server",),
     ("demonstration",),
     ("cli",),
     ("__main__",),
@@ -89,6 +90,8 @@ OWNERS = {
     "lark": {"metafork"},
     "jinja2": {"codegen", "report"},
     "click": {"cli"},
+    "pygls": {"language_server"},
+    "lsprotocol": {"language_server"},
 }
 HEAVY = ("sympy", "z3", "islpy", "flint", "numpy", "lark", "jinja2")
 

@@ -17,6 +17,7 @@ from comprehensive.cli.doctor import doctor_command
 from comprehensive.cli.each import each_command
 from comprehensive.cli.explain import explain_command
 from comprehensive.cli.gen import gen_command
+from comprehensive.cli.lsp import lsp_command
 from comprehensive.cli.occupancy import occupancy_command
 from comprehensive.cli.opt import opt_command
 from comprehensive.cli.patch_spills import patch_spills_command
@@ -59,5 +60,6 @@ for _command in (
     demo_command,
     each_command,
     config_command,
+    lsp_command,
 ):
     cli.add_command(_command)
