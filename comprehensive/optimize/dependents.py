@@ -288,11 +288,10 @@ class Dependents:
                 for line, limit in zip(follower.lines, before, strict=True)
             )
             if after != before:
+                # Also where the value is the same: one of two lines may allow more now (`excess`).
                 limits = {**limits, follower.name: after}
-                followed = follower.value(after)
-                if followed != point[follower.name]:
-                    point[follower.name] = followed
-                    changed.add(follower.name)
+                point[follower.name] = follower.value(after)
+                changed.add(follower.name)
         touched = [(n, atom) for n, atom, names in self.atoms_of[name] if not changed.isdisjoint(names)]
         return Moved(name, value, point, limits, touched)
 
