@@ -105,6 +105,14 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that removes what is wrong: ``text`` in the place of the span; an editor can make it."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One thing the tool has to say; ``code`` is stable across versions (``CF0203``)."""
 
@@ -114,6 +122,7 @@ class Diagnostic:
     span: Span | None
     notes: tuple[Note, ...] = ()
     help: str | None = None
+    fix: Fix | None = None
 
 
 class CompileError(Exception):
@@ -162,8 +171,9 @@ class DiagnosticSink:
         *,
         notes: tuple[Note, ...] = (),
         help: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
-        self._diagnostics[Diagnostic(Severity.ERROR, code, message, span, notes, help)] = None
+        self._diagnostics[Diagnostic(Severity.ERROR, code, message, span, notes, help, fix)] = None
 
     def warning(
         self,

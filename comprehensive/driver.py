@@ -164,6 +164,17 @@ def checked_nests(
 
     Raises CompileError with every diagnostic so far when the input has errors.
     """
+    program, nests = understood(source, sink, options)
+    return program, tuple(map(normalize, nests))  # however it is written -> normal form
+
+
+def understood(
+    source: SourceFile, sink: DiagnosticSink, options: Options
+) -> tuple[Program, tuple[Nest, ...]]:
+    """The program and its loop nests, checked: all that is said of a text before anything is optimized.
+
+    Raises CompileError with every diagnostic when the input has errors.
+    """
     program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = build(program, sink)  # syntax tree -> loop nests
@@ -177,7 +188,7 @@ def checked_nests(
             check(nest, sink, reassociate=options.reassociate, words=words)
         check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    return program, tuple(map(normalize, nests))  # however it is written -> normal form
+    return program, nests
 
 
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:

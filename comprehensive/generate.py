@@ -16,7 +16,7 @@ from comprehensive import __version__
 from comprehensive.codegen.acceptance import accepted, accepts_image
 from comprehensive.codegen.cuda import kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
-from comprehensive.codegen.emit import touch, write_outputs
+from comprehensive.codegen.emit import stale_outputs, touch, write_outputs
 from comprehensive.codegen.host import header_text, source_text
 from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.manifest import manifest
@@ -152,6 +152,56 @@ def fragment_to_json(variant: Variant) -> dict[str, object]:
     return {**found, "shuffled": list(shuffled)} if shuffled else found
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What ``gen`` writes, by file name; ``verified`` are the names of those that a compiler has accepted."""
+
+    texts: Mapping[str, str]
+    verified: tuple[str, ...]
+
+
+def prepare(
+    compilation: Compilation,
+    options: Options,
+    *,
+    ptx_arch: str | None = None,
+    levels: Mapping[str, Rational] | None = None,
+    plan: ProgramPlan | None = None,
+    verify: bool = True,
+) -> Prepared:
+    """All outputs but depfile and stamp, with nothing written; arguments and errors as of :func:`write`."""
+    demand_levels(compilation, levels or {})
+    plan = with_levels(compilation.plan if plan is None else plan, levels or {})
+    sources = source_texts(plan)
+    verified = (
+        accepted(
+            plan.stem,
+            sources,
+            compilation.source,
+            options.arch,
+            options.cuda_path,
+            compilation.program.include_flags,
+        )
+        if verify
+        else ()
+    )
+    image = image_of(plan, options)
+    if verify and image is not None and _image_is_accepted(image, sources, compilation, options):
+        verified = (*verified, image.name)
+    taken = _taken(compilation.plan, options, image)
+    compiled: Mapping[str, str] = {}
+    if ptx_arch is not None:
+        compiled = ptx_texts(compilation, ptx_arch, options.cuda_path)
+    texts = _outputs(compilation, taken, plan, sources, compiled, image)
+    return Prepared(texts, verified)
+
+
+def stale(directory: Path, prepared: Prepared, compilation: Compilation) -> tuple[tuple[str, str], ...]:
+    """The outputs below a directory that are missing, differ or are none any more, each with which of these."""
+    earlier = earlier_outputs(directory / manifest_name(compilation.plan))
+    return stale_outputs(directory, prepared.texts, earlier=earlier)
+
+
 def write(
     compilation: Compilation,
     directory: Path,
@@ -176,30 +226,8 @@ def write(
     CompileError (CF0620) where the directory cannot be written, (CF0622) where a file would be overwritten that was not
     generated, unless ``force``, and as of `accepted`; CommandLineError as of `demand_levels`.
     """
-    demand_levels(compilation, levels or {})
-    plan = with_levels(compilation.plan if plan is None else plan, levels or {})
-    sources = source_texts(plan)
-    verified = (
-        accepted(
-            plan.stem,
-            sources,
-            compilation.source,
-            options.arch,
-            options.cuda_path,
-            compilation.program.include_flags,
-        )
-        if verify
-        else ()
-    )
-    image = image_of(plan, options)
-    if verify and image is not None and _image_is_accepted(image, sources, compilation, options):
-        verified = (*verified, image.name)
-    taken = _taken(compilation.plan, options, image)
-    compiled: Mapping[str, str] = {}
-    if ptx_arch is not None:
-        compiled = ptx_texts(compilation, ptx_arch, options.cuda_path)
-    texts = _outputs(compilation, taken, plan, sources, compiled, image)
-    earlier = earlier_outputs(directory / manifest_name(compilation.plan))
+    prepared = prepare(compilation, options, ptx_arch=ptx_arch, levels=levels, plan=plan, verify=verify)
+    texts, earlier = prepared.texts, earlier_outputs(directory / manifest_name(compilation.plan))
     changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:
         targets = [str(directory / name) for name in sorted(texts)] if stamp is None else [str(stamp)]
@@ -211,7 +239,7 @@ def write(
         write_outputs(depfile.parent, {depfile.name: rule}, force=True)
     if stamp is not None:
         touch(stamp)
-    return Written(tuple(sorted(texts)), changed, verified)
+    return Written(tuple(sorted(texts)), changed, prepared.verified)
 
 
 def image_of(plan: ProgramPlan, options: Options) -> Embedded | None:
@@ -268,7 +296,8 @@ def earlier_outputs(manifest: Path) -> tuple[str, ...]:
 
 def _data_files() -> list[Path]:
     """Return the files that outputs depend on besides the source: templates, grammar, macros of headers."""
-    templates = sorted(p for p in template_directory().rglob("*") if p.is_file())
+    folders = (template_directory() / name for name in ("cuda", "host", "launcher"))
+    templates = sorted(p for folder in folders for p in folder.rglob("*") if p.is_file())
     headers = sorted((spec_directory() / "headers").glob("*.h"))
     return [*templates, spec_directory() / "metafork.lark", *headers]
 

@@ -22,6 +22,7 @@ PACKAGE = ROOT / "comprehensive"
 
 ORDER: tuple[tuple[str, ...], ...] = (
     ("diagnostics", "data"),
+    ("diagnostic_pages",),
     ("algebra",),
     ("metafork",),
     ("loops",),
@@ -64,6 +65,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("verification", "tuning"),
     ("occupancy_explanation", "interactive_report"),
     ("calibration",),
+    ("language_server",),
     ("demonstration", "api"),
     ("cli",),
     ("__main__",),
@@ -104,6 +106,8 @@ OWNERS = {
     "lark": {"metafork"},
     "jinja2": {"codegen", "report"},
     "click": {"cli"},
+    "pygls": {"language_server"},
+    "lsprotocol": {"language_server"},
 }
 HEAVY = ("sympy", "z3", "islpy", "flint", "numpy", "lark", "jinja2")
 

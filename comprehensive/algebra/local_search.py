@@ -105,11 +105,13 @@ def _moves(place: tuple[int, ...], box: Sequence[tuple[float, float]]) -> list[t
     found: dict[tuple[int, ...], None] = {}
 
     def move(changes: Mapping[int, int]) -> None:
-        moved = tuple(
-            int(min(max(changes.get(i, value), box[i][0]), box[i][1])) for i, value in enumerate(place)
-        )
-        if moved != place:
-            found[moved] = None
+        # The place itself is within the box, so that only what changes has to be kept there.
+        moved = list(place)
+        for i, value in changes.items():
+            moved[i] = int(min(max(value, box[i][0]), box[i][1]))
+        moved_place = tuple(moved)
+        if moved_place != place:
+            found[moved_place] = None
 
     for i, value in enumerate(place):
         low = box[i][0]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import ceil, floor
@@ -67,6 +68,14 @@ class Solver(Protocol):
         """Whether the atom holds at every point of the system; None when undecided."""
         ...
 
+    def glance(self, system: System) -> Verdict | None:
+        """The verdict, where it is known in next to no time; else None."""
+        ...
+
+    def refuted(self, system: System) -> Inconsistent | None:
+        """A contradiction, where one is found without a search; else None."""
+        ...
+
     def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
         """Tells of a point of the system that was found elsewhere."""
         ...
@@ -107,6 +116,26 @@ class PortfolioSolver:
         if isinstance(verdict, Consistent) and step != "parent":
             assert system.holds(verdict.point), f"step {step!r} gave a point outside of the system"
         self._remember(system, step, verdict)
+        return verdict
+
+    def glance(self, system: System) -> Verdict | None:
+        """The verdict, where it was asked for before, or constants, signs or a known core contradict; else None."""
+        verdict = self._verdicts.get(system)
+        if verdict is not None:
+            return verdict
+        found = self._false_or_inherited(system) or self._crossing_or_core(system)
+        if found is not None:
+            self._remember(system, *found)
+        return None if found is None else found[1]
+
+    def refuted(self, system: System) -> Inconsistent | None:
+        """A contradiction of the system that elimination finds: no search, but tens of milliseconds."""
+        found = refute_by_elimination(system.all_atoms)
+        if found is None:
+            return None
+        verdict = _refuted(found)
+        self._cores.enter(verdict)
+        self._remember(system, "elimination", verdict)
         return verdict
 
     def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
@@ -151,12 +180,10 @@ class PortfolioSolver:
         return verdict if core == verdict.core else self._contradiction(core)
 
     def _decide(self, system: System) -> tuple[str, Verdict]:
-        for atom in system.added or system.all_atoms:
-            if atom.truth is False:
-                return "constant", _refuted(Fact(atom, (atom,)))
-        before = self._verdicts.get(system.parent) if system.parent is not None else None
-        if isinstance(before, Inconsistent):
-            return "parent", before
+        contradiction = self._false_or_inherited(system)
+        if contradiction is not None:
+            return contradiction
+        before = self._before(system)
         start = (
             before.point
             if isinstance(before, Consistent) and _speaks_of(before.point, system.added)
@@ -168,12 +195,9 @@ class PortfolioSolver:
             point = moved(start, system.all_atoms, system.added)
             if point is not None:
                 return "moved", Consistent(point)
-        pairs = self._pairs.of(system)
-        if isinstance(pairs, Fact):
-            return "sign", _refuted(pairs)
-        known = self._cores.within(system)
-        if known is not None:
-            return "core", known
+        contradiction = self._crossing_or_core(system)
+        if contradiction is not None:
+            return contradiction
         point = _simple(system)
         if point is not None:
             return "simple", Consistent(point)
@@ -186,6 +210,26 @@ class PortfolioSolver:
         if isinstance(verdict, Inconsistent):
             self._cores.enter(verdict)
         return step, verdict
+
+    def _before(self, system: System) -> Verdict | None:
+        """What is known of the system that this one was made from."""
+        return self._verdicts.get(system.parent) if system.parent is not None else None
+
+    def _false_or_inherited(self, system: System) -> tuple[str, Inconsistent] | None:
+        """The contradiction of one atom without symbols, or that of the parent."""
+        for atom in system.added or system.all_atoms:
+            if atom.truth is False:
+                return "constant", _refuted(Fact(atom, (atom,)))
+        before = self._before(system)
+        return ("parent", before) if isinstance(before, Inconsistent) else None
+
+    def _crossing_or_core(self, system: System) -> tuple[str, Inconsistent] | None:
+        """The contradiction of one or two atoms by their signs, or one met before."""
+        pairs = self._pairs.of(system)
+        if isinstance(pairs, Fact):
+            return "sign", _refuted(pairs)
+        known = self._cores.within(system)
+        return None if known is None else ("core", known)
 
     def _pooled(self, system: System, start: Mapping[str, Scalar] | None) -> Point | None:
         if self._search is None:
@@ -208,73 +252,44 @@ class PortfolioSolver:
                 if point is not None and is_integral(point):
                     return "candidates", Consistent(point)
                 rational = rational or point
-        settled = self._searched(atoms, plan, start)
-        if settled is not None:
-            return settled
-        if not self._use_smt:
-            if rational is not None:
-                return "candidates", Consistent(rational)
-            return "undecided", Unknown("no cheap step decides the system and the SMT solver is switched off")
-        if rational is None:
-            return self._ask_smt(atoms, plan, limits)
-        match _whole_point(atoms, plan, limits):
-            case smt.Core(core):
-                return "smt", self._contradiction(core)
-            case None:
-                return "candidates", Consistent(rational)
-            case whole:
-                return "smt", Consistent(whole)
-
-    def _searched(
-        self, atoms: Sequence[Atom], plan: Plan, start: Mapping[str, Scalar] | None
-    ) -> tuple[str, Verdict] | None:
-        """Elimination, a few cases, a search for a point, all points of a small box, more cases."""
         refuted = refute_by_elimination(atoms)
         if refuted is not None:
             return "elimination", _refuted(refuted)
-        found = split(atoms, _LITTLE_WORK)
-        if found is None:
-            point = search(atoms, plan, [{}] if start is None else [start, {}], _MOST_STEPS)
-            if point is not None:
-                return "local search", Consistent(point)
-            exhausted = exhaust(atoms, _MOST_POINTS, _MOST_RUNS)
-            if isinstance(exhausted, tuple):
-                return "exhaustion", Inconsistent(exhausted)
-            if exhausted is not None:
-                return "exhaustion", Consistent(exhausted)
-            found = split(atoms, _MUCH_WORK)
-        if isinstance(found, Fact):
-            return "cases", _refuted(found)
-        return None if found is None else ("cases", Consistent(found))
-
-    def _ask_smt(self, atoms: Sequence[Atom], plan: Plan, limits: smt.Limits) -> tuple[str, Verdict]:
-        answer = _solve_rounded(atoms, (), limits)
-        if isinstance(answer, smt.Core):
-            return "smt", self._contradiction(answer.atoms)
-        near = answer.values if isinstance(answer, smt.Model) else None
-        rational = near if isinstance(answer, smt.Model) and answer.exact else None
-        if rational is not None and is_integral(rational):
-            return "smt", Consistent(rational)
-        if near is not None:
-            for given in _roundings(near, plan.free):
-                point = complete(plan, given)
-                if point is not None and is_integral(point):
-                    return "smt", Consistent(point)
-                rational = rational or point
-        whole = _whole_point(atoms, plan, limits)
-        if isinstance(whole, smt.Core):
-            return "smt", self._contradiction(whole.atoms)
-        if whole is not None:
-            return "smt", Consistent(whole)
-        rational = rational or _interior_point(atoms, limits)
+        settled = _by_cases(atoms, _LITTLE_WORK)
+        if settled is not None:
+            return settled
+        # A point is mostly there, and z3 mostly finds it in a fraction of what the other steps take to find none.
+        asked = self._asked(atoms, plan, rational, limits)
+        if isinstance(asked.found, dict):
+            return "smt", Consistent(asked.found)
+        if asked.found is None:
+            settled = _searched(atoms, plan, start)
+        settled = settled or _by_cases(atoms, _MUCH_WORK)
+        if settled is not None:
+            return settled
+        if isinstance(asked.found, smt.Core):
+            return "smt", self._contradiction(asked.found.atoms)
+        if rational is not None:
+            return "candidates", Consistent(rational)
+        if not self._use_smt:
+            return "undecided", Unknown("no cheap step decides the system and the SMT solver is switched off")
+        rational = asked.rational or _interior_point(atoms, limits)
         if rational is not None:
             return "smt", Consistent(rational)
         found = self._by_products(atoms)
         if found is not None:
             return "products", _refuted(found)
-        if isinstance(answer, smt.Undecided):
-            return "undecided", Unknown(f"the SMT solver gave up: {answer.reason}")
+        if isinstance(asked.answer, smt.Undecided):
+            return "undecided", Unknown(f"the SMT solver gave up: {asked.answer.reason}")
         return "undecided", Unknown("the points that were found have irrational coordinates")
+
+    def _asked(self, atoms: Sequence[Atom], plan: Plan, rational: Point | None, limits: smt.Limits) -> _Asked:
+        """What z3 says, where it may be asked; where a rational point is known, an integer one is sought alone."""
+        if not self._use_smt:
+            return _Asked(None, None, None)
+        if rational is not None:
+            return _Asked(None, _whole_point(atoms, plan, limits), None)
+        return _asked(atoms, plan, limits)
 
     def _contradiction(self, core: tuple[Atom, ...]) -> Inconsistent:
         """The core, with a derivation if there is one."""
@@ -310,6 +325,51 @@ def _refute_by_cases(atoms: Sequence[Atom]) -> Fact | None:
 
 def _refuted(found: Fact) -> Inconsistent:
     return Inconsistent(found.sources, found)
+
+
+def _by_cases(atoms: Sequence[Atom], most_work: int) -> tuple[str, Verdict] | None:
+    found = split(atoms, most_work)
+    if isinstance(found, Fact):
+        return "cases", _refuted(found)
+    return None if found is None else ("cases", Consistent(found))
+
+
+def _searched(
+    atoms: Sequence[Atom], plan: Plan, start: Mapping[str, Scalar] | None
+) -> tuple[str, Verdict] | None:
+    """A search for a point, then all points of a small box."""
+    point = search(atoms, plan, [{}] if start is None else [start, {}], _MOST_STEPS)
+    if point is not None:
+        return "local search", Consistent(point)
+    exhausted = exhaust(atoms, _MOST_POINTS, _MOST_RUNS)
+    if exhausted is None:
+        return None
+    return "exhaustion", Inconsistent(exhausted) if isinstance(exhausted, tuple) else Consistent(exhausted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What z3 says over the reals, an integer point or atoms that have none, and a rational point."""
+
+    answer: smt.Answer | None
+    found: Point | smt.Core | None
+    rational: Point | None
+
+
+def _asked(atoms: Sequence[Atom], plan: Plan, limits: smt.Limits) -> _Asked:
+    answer = _solve_rounded(atoms, (), limits)
+    if isinstance(answer, smt.Core):
+        return _Asked(answer, answer, None)
+    near = answer.values if isinstance(answer, smt.Model) else None
+    rational = near if isinstance(answer, smt.Model) and answer.exact else None
+    if rational is not None and is_integral(rational):
+        return _Asked(answer, dict(rational), None)
+    for given in () if near is None else _roundings(near, plan.free):
+        point = complete(plan, given)
+        if point is not None and is_integral(point):
+            return _Asked(answer, point, None)
+        rational = rational or point
+    return _Asked(answer, _whole_point(atoms, plan, limits), None if rational is None else dict(rational))
 
 
 def _solve_rounded(atoms: Sequence[Atom], integers: Sequence[str], limits: smt.Limits) -> smt.Answer:

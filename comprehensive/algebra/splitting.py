@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from math import ceil, floor
 
 from comprehensive.algebra.atom import Atom, at_least, at_most
@@ -390,13 +390,17 @@ def _signs(node: _Node) -> list[Atom]:
                 found[line.coefficient] = None
     for first, second in combinations(node.names, 2):
         found[Polynomial.symbol(first) - Polynomial.symbol(second)] = None
-    return [
-        atom
+    atoms = (
+        rounded(at_least(polynomial, 0), is_integer_symbol)
         for polynomial in found
         if any(polynomial.degree(name) == 1 for name in polynomial.symbols)
-        for atom in [rounded(at_least(polynomial, 0), is_integer_symbol)]
+    )
+    divides = (
+        atom
+        for atom in atoms
         if atom not in known and _complement(atom) not in known and _is_open(atom, node.frame)
-    ][:_MOST_SIGNS]
+    )
+    return list(islice(divides, _MOST_SIGNS))
 
 
 def _is_open(atom: Atom, frame: Frame) -> bool:

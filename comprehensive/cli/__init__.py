@@ -10,11 +10,14 @@ import click
 from comprehensive import __version__
 from comprehensive.cli.calibrate import calibrate_command
 from comprehensive.cli.check import check_command
+from comprehensive.cli.config import config_command
 from comprehensive.cli.demo import demo_command
 from comprehensive.cli.devices import devices_command
 from comprehensive.cli.doctor import doctor_command
+from comprehensive.cli.each import each_command
 from comprehensive.cli.explain import explain_command
 from comprehensive.cli.gen import gen_command
+from comprehensive.cli.lsp import lsp_command
 from comprehensive.cli.occupancy import occupancy_command
 from comprehensive.cli.opt import opt_command
 from comprehensive.cli.patch_spills import patch_spills_command
@@ -60,5 +63,8 @@ for _command in (
     occupancy_command,
     patch_spills_command,
     demo_command,
+    each_command,
+    config_command,
+    lsp_command,
 ):
     cli.add_command(_command)

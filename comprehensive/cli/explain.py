@@ -68,7 +68,14 @@ def explain_command(
     as_json: bool,
     **compile_options: Any,
 ) -> None:
-    """Say which leaf runs on a device at given parameters, and why each other one does not."""
+    """Say which leaf runs on a device at given parameters, and why each other one does not.
+
+    With the code of a diagnostic in the place of SOURCE, as in `comprehensive explain CF0402`, print what it means, an
+    example, and what to write instead.
+    """
+    if _is_code(source):
+        _print_page(str(source), as_json=as_json)
+        return
     from comprehensive import explanation, occupancy_explanation, pictures
     from comprehensive.machine.device import load_device
 
@@ -97,3 +104,21 @@ def explain_command(
         click.echo(explanation.to_text(explained), nl=False)
         click.echo("" if told is None else occupancy_explanation.to_text(told), nl=False)
         click.echo(f"\n{pictures.accesses_text(listed)}" if shows_accesses else "", nl=False)
+
+
+def _is_code(source: Path) -> bool:
+    from comprehensive.diagnostic_pages import is_code
+
+    return is_code(str(source)) and not source.exists()
+
+
+def _print_page(code: str, *, as_json: bool) -> None:
+    from comprehensive.diagnostic_pages import page_of
+
+    page = page_of(code)
+    if page is None:
+        raise click.UsageError(f"no diagnostic has the code {code}")
+    if as_json:
+        print_json({"schema": 1, "code": code, "page": page})
+    else:
+        click.echo(page, nl=False)

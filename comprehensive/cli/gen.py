@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from comprehensive.cli.options import (
     with_compile_options,
     with_compiled_kernels_options,
 )
-from comprehensive.cli.reporting import compile_source, print_diagnostics, print_json, reporting
+from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of
 from comprehensive.diagnostics import to_json
 
@@ -79,6 +80,12 @@ if TYPE_CHECKING:
     help="The same with kernels of which parts of a launch can be asked for: with params.adapt = 2 (CF_ADAPT=2) parts "
     "of one long launch try the versions.",
 )
+@click.option(
+    "--check",
+    "checks",
+    is_flag=True,
+    help="Write nothing: list the outputs that are missing or stale, and exit with 1 where there are any.",
+)
 @click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
@@ -98,6 +105,7 @@ def gen_command(
     tuned: Path | None,
     machines: tuple[str, ...],
     adapt: str | None,
+    checks: bool,
     no_verify: bool,
     as_json: bool,
     **compile_options: Any,
@@ -108,6 +116,8 @@ def gen_command(
     from comprehensive.machine.architectures import demand_architecture
     from comprehensive.machine.device import load_device
 
+    if checks and (depend or depfile or stamp or emit):
+        raise click.UsageError("--check writes nothing, and does not go with -MD, -MF, --stamp and --emit")
     definitions, compile_options = configured(source, definitions, compile_options)
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
@@ -136,6 +146,14 @@ def gen_command(
         print_diagnostics(found.diagnostics)
     if adapt is not None:
         plan = generate.with_candidates(plan, options, parts=adapt == "parts")
+    levels = definitions_of(definitions)
+    if checks:
+        # What would be written has been read by compilers when it was.
+        prepared = generate.prepare(
+            compilation, options, ptx_arch=ptx, levels=levels, plan=plan, verify=False
+        )
+        _tell_stale(source, output, generate.stale(output, prepared, compilation), as_json=as_json)
+        return
     written = generate.write(
         compilation,
         output,
@@ -149,7 +167,7 @@ def gen_command(
         stamp=stamp,
         force=force,
         ptx_arch=ptx,
-        levels=definitions_of(definitions),
+        levels=levels,
         verify=not no_verify,
     )
     if as_json:
@@ -187,3 +205,14 @@ def _print_polyhedra(source: Path, options: Options, as_json: bool) -> None:
         print_json(generate.polyhedra_document(nests))
     else:
         click.echo(generate.polyhedra_stage(nests), nl=False)
+
+
+def _tell_stale(source: Path, output: Path, found: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
+    if as_json:
+        stale = [{"file": name, "because": reason} for name, reason in found]
+        print_json({"schema": 1, "output": str(output), "stale": stale})
+    for name, reason in () if as_json else found:
+        click.echo(f"{output / name}: {reason}")
+    if found:
+        click.echo(f"help: run `comprehensive gen {source} -o {output}` with the same options", err=True)
+        sys.exit(EXIT_INPUT)

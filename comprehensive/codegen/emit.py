@@ -45,6 +45,25 @@ def write_outputs(
     return tuple(changed)
 
 
+def stale_outputs(
+    directory: Path, texts: Mapping[str, str], *, earlier: Iterable[str] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Names, sorted, and what is wrong with them: outputs that :func:`write_outputs` would write or remove.
+
+    Nothing is written.  ``earlier`` are names of outputs of an earlier run.
+    """
+    found = {
+        name: "differs" if (directory / name).exists() else "is missing"
+        for name, text in texts.items()
+        if (directory / name).is_dir() or _differs(directory / name, text)
+    }
+    for name in {*earlier} - texts.keys():
+        left = directory / name
+        if left.is_file() and is_generated(left):
+            found[name] = "is no output any more"
+    return tuple(sorted(found.items()))
+
+
 def touch(path: Path) -> None:
     """Makes a file that says by its time when a run ended; what is in it stays. CompileError (CF0620)."""
     try:

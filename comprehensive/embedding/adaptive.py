@@ -53,7 +53,7 @@ def adaptive(
 def device_of_targets(targets: Targets | None) -> Device:
     """Return what is known of the devices of the first architecture that kernels are embedded for.
 
-    CommandLineError (CF1103) where none are embedded, or nothing is known of the speeds of its devices.
+    CommandLineError (CF1403) where none are embedded, or nothing is known of the speeds of its devices.
     """
     arch = None if targets is None else targets.archs[0]
     device = None if arch is None else device_of(arch)
@@ -64,7 +64,7 @@ def device_of_targets(targets: Targets | None) -> Device:
             else f"--adapt: no speeds of {arch} are known"
         )
         help = "embed kernels for an architecture that `comprehensive devices` lists with speeds, as in --embed sm_90"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1103", message, None, help=help),))
+        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1403", message, None, help=help),))
     return device
 
 

@@ -181,13 +181,13 @@ def _kernels(
 def _kernel(symbol: str, compiled: Sequence[CompiledKernels]) -> EmbeddedKernel:
     """How a kernel is launched on all architectures: with the memory that the most demanding one asks for.
 
-    CommandLineError (CF1102) where a launch says on some architectures alone which blocks run.
+    CommandLineError (CF1402) where a launch says on some architectures alone which blocks run.
     """
     numbered = [each.arch for each in compiled if each.has_numbers(symbol)]
     if numbered and len(numbered) < len(compiled):
         message = f"the blocks of '{symbol}' are numbers in a loop for {', '.join(numbered)} only"
         help = "embed kernels for fewer architectures, or leave 'grid-stride' out"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1102", message, None, help=help),))
+        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1402", message, None, help=help),))
     return EmbeddedKernel(
         symbol,
         max(each.bytes_of_a_warp(symbol) for each in compiled),

@@ -29,7 +29,7 @@ class Targets:
 def targets_of(text: str) -> Targets:
     """Return the targets that a text names, with commas between them.
 
-    CommandLineError: CF0808 for an architecture that is not known, CF1101 where none is named or one is named twice, or
+    CommandLineError: CF0808 for an architecture that is not known, CF1401 where none is named or one is named twice, or
     where PTX is asked for of an architecture whose code is for its devices alone.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -58,4 +58,4 @@ def _number(arch: str) -> tuple[int, bool]:
 
 
 def _error(text: str, help: str) -> CommandLineError:
-    return CommandLineError((Diagnostic(Severity.ERROR, "CF1101", f"--embed: {text}", None, help=help),))
+    return CommandLineError((Diagnostic(Severity.ERROR, "CF1401", f"--embed: {text}", None, help=help),))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from comprehensive.diagnostics import Fix
 from comprehensive.metafork.locate import CLAUSES
 from comprehensive.metafork.tokens import Token
 
@@ -31,7 +32,7 @@ def corrected(tokens: Sequence[Token]) -> list[Token]:
         if token.type == "NAME":
             meant = _meant_keyword(result, position)
             if meant is not None:
-                _report(token, f"'{token.text}' is no keyword", f"write '{meant}'")
+                _report(token, f"'{token.text}' is no keyword", f"write '{meant}'", meant)
                 token = result[position] = token._replace(type=_KINDS[meant], text=meant)
         if token.type == "META_SCHEDULE":
             _correct_clauses(result, position + 1)
@@ -64,7 +65,7 @@ def _correct_clauses(tokens: list[Token], position: int) -> None:
         close = get_close_matches(word.text.lower(), CLAUSES, 1, _LIKENESS)
         known = " and ".join(f"'{clause}(...)'" for clause in CLAUSES)
         help = f"write '{close[0]}(...)'" if close else f"the clauses are {known}"
-        _report(word, f"meta_schedule has no clause '{word.text}'", help)
+        _report(word, f"meta_schedule has no clause '{word.text}'", help, close[0] if close else None)
         if close:
             tokens[position] = word._replace(text=close[0])
             position = end
@@ -72,8 +73,9 @@ def _correct_clauses(tokens: list[Token], position: int) -> None:
             del tokens[position:end]
 
 
-def _report(token: Token, message: str, help: str) -> None:
-    token.origin.sink.error("CF0128", message, token.span, help=help)
+def _report(token: Token, message: str, help: str, meant: str | None) -> None:
+    fix = None if meant is None else Fix(token.span, meant)
+    token.origin.sink.error("CF0128", message, token.span, help=help, fix=fix)
 
 
 def _is_like(word: str, keyword: str) -> bool:

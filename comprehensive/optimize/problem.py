@@ -8,6 +8,7 @@ atoms of the two edges, and the outcome of a strategy, checked against the law o
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, assert_never
@@ -29,7 +30,7 @@ from comprehensive.algebra import (
 from comprehensive.algebra.comparison import DenominatorError
 from comprehensive.algebra.quotients import monotone
 from comprehensive.algebra.simplify import simplify
-from comprehensive.optimize.nearby import nearby
+from comprehensive.optimize.nearby import farther, nearby
 from comprehensive.optimize.protocols import (
     Applied,
     Counter,
@@ -43,7 +44,9 @@ from comprehensive.optimize.protocols import (
 )
 from comprehensive.optimize.quintuple import Quintuple
 from comprehensive.optimize.space import Space
-from comprehensive.optimize.tree import Performance
+from comprehensive.optimize.tree import Performance, Point
+
+_MOST_FAR_POINTS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ class Problem(Generic[Fragment]):
         """Everything that the assumptions allow: what leaves and dead ends divide among themselves."""
         self._evaluations: dict[tuple[str, Fragment], Evaluation] = {}
         self._outcomes: dict[tuple[str, Fragment], Applied[Fragment] | NotApplicable] = {}
-        self._spaces: dict[tuple[Atom, ...], Space] = {}
+        self._far_points: deque[Point] = deque(maxlen=_MOST_FAR_POINTS)
+        self._spaces: dict[tuple[tuple[Atom, ...], tuple[Quotient, ...]], Space] = {}
 
     def initial(self, fragment: Fragment) -> Quintuple[Fragment]:
         """Q(S): nothing applied, everything remaining, every counter waiting."""
@@ -138,11 +142,22 @@ class Problem(Generic[Fragment]):
         return Known(verdict, parent.simplified.assume(*evaluation.assumed), quotients)
 
     def _verdict(self, parent: Known, system: System, quotients: Sequence[Quotient]) -> Verdict:
-        if quotients and isinstance(parent.verdict, Consistent):
-            point = nearby(system, parent.verdict.point, quotients)
-            if point is not None:
-                self.solver.enter(system, point)
-        return self.solver.check(system)
+        if not (quotients and isinstance(parent.verdict, Consistent)):
+            return self.solver.check(system)
+        if self.solver.glance(system) is not None:
+            return self.solver.check(system)
+        start = parent.verdict.point
+        point = nearby(system, start, quotients, self._far_points)
+        if point is None and self.solver.refuted(system) is None:
+            point = farther(system, start, quotients)
+        if point is not None:
+            self.solver.enter(system, point)
+            return self.solver.check(system)
+        verdict = self.solver.check(system)
+        if isinstance(verdict, Consistent):
+            # What took long to find helps where the same counters meet on another branch.
+            self._far_points.append(verdict.point)
+        return verdict
 
     def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
         """Return `simplified` plus `added`, compared with what bounds the same limits.
@@ -182,7 +197,7 @@ class Problem(Generic[Fragment]):
                 "a value is a Polynomial or a RationalFunction of the parameters, also where it is a number",
             )
         try:
-            self._space(given.assumed).demand_defined(value)
+            self._space(given.assumed, given.quotients).demand_defined(value)
         except DenominatorError as error:
             zero = self._zero_of(error.denominator, given.assumed)
             raise CounterError(
@@ -215,7 +230,7 @@ class Problem(Generic[Fragment]):
         limit, value, space = (
             Polynomial.symbol(counter.limit),
             evaluation.value,
-            self._space(evaluation.assumed),
+            self._space(evaluation.assumed, evaluation.quotients),
         )
         match counter.kind:
             case Kind.RESOURCE:
@@ -277,7 +292,7 @@ class Problem(Generic[Fragment]):
         quotients = tuple(dict.fromkeys((*smaller.quotients, *larger.quotients)))
         assumed = tuple(dict.fromkeys((*smaller.assumed, *larger.assumed)))
         ordered = monotone(quotients, (*self.space.all_atoms, *assumed)) if quotients else ()
-        space = self._space((*assumed, *ordered))
+        space = self._space((*assumed, *ordered), quotients)
         return space.follows(space.at_most(smaller.value, larger.value))
 
     def format(self, value: Value) -> str:
@@ -295,10 +310,11 @@ class Problem(Generic[Fragment]):
         always = self.is_no_worse(counter, before, after)
         return f"{verb} {change}" if always else f"{verb} {change} for some parameters"
 
-    def _space(self, assumed: tuple[Atom, ...]) -> Space:
-        if assumed not in self._spaces:
-            self._spaces[assumed] = Space(self.space.assume(*assumed), self.solver)
-        return self._spaces[assumed]
+    def _space(self, assumed: tuple[Atom, ...], quotients: tuple[Quotient, ...] = ()) -> Space:
+        key = assumed, quotients
+        if key not in self._spaces:
+            self._spaces[key] = Space(self.space.assume(*assumed), self.solver, quotients)
+        return self._spaces[key]
 
 
 def _unless_implied(space: Space, atom: Atom) -> tuple[Atom, ...]:

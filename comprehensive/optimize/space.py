@@ -8,18 +8,22 @@ Every answer is remembered, since counters give the same values again and again.
 
 from __future__ import annotations
 
-from comprehensive.algebra import Atom, Inconsistent, Polynomial, Relation, Solver, System, equal
+from collections.abc import Sequence
+
+from comprehensive.algebra import Atom, Inconsistent, Polynomial, Quotient, Relation, Solver, System, equal
 from comprehensive.algebra.comparison import compared
 from comprehensive.algebra.normal import normalised
 from comprehensive.algebra.sign_sets import Signs, SignSet
+from comprehensive.optimize.nearby import nearby
 from comprehensive.optimize.protocols import Value
 
 
 class Space:
-    """The points of `system`, which has assumptions only."""
+    """The points of `system`, which has assumptions only; `quotients` are its symbols that are no parameters."""
 
-    def __init__(self, system: System, solver: Solver) -> None:
+    def __init__(self, system: System, solver: Solver, quotients: Sequence[Quotient] = ()) -> None:
         self.system = system
+        self._quotients = quotients
         self._solver = solver
         self._signs = Signs(system.all_atoms)
         self._denominators: dict[Polynomial, SignSet] = {}
@@ -40,8 +44,17 @@ class Space:
     def follows(self, atom: Atom) -> bool | None:
         """Whether the atom holds at every point; None when undecided."""
         if atom not in self._implied:
-            self._implied[atom] = self._solver.implies(self.system, atom)
+            refuted = self._is_refuted(atom)
+            self._implied[atom] = False if refuted else self._solver.implies(self.system, atom)
         return self._implied[atom]
+
+    def _is_refuted(self, atom: Atom) -> bool:
+        """Whether a point without the atom is found by moving parameters, which is quick where there are quotients."""
+        for complement in atom.complements() if self._quotients and atom.truth is None else ():
+            system = self.system.add(complement)
+            if self._solver.glance(system) is None and nearby(system, {}, self._quotients) is not None:
+                return True
+        return False
 
     def _atom(self, left: Value, right: Value, relation: Relation) -> Atom:
         """Return `right - left relation 0`, in as few factors as the assumptions need."""

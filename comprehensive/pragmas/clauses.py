@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 
-from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.diagnostics import DiagnosticSink, Fix, Span
 from comprehensive.pragmas.directives import NAMES, Clause, Directive
 
 
@@ -120,7 +120,9 @@ def _unknown(directive: Directive, clause: Clause, sink: DiagnosticSink) -> None
     close = get_close_matches(clause.name, RULES[directive.model], 1, 0.75)
     help = f"write '{close[0]}'" if close else "drop it"
     model = NAMES[directive.model]
-    sink.error("CF1103", f"{model} has no clause '{clause.name}' here", clause.span, help=help)
+    name = Span(clause.span.file, clause.span.start, clause.span.start + len(clause.name))
+    fix = Fix(name, close[0]) if close and name.text == clause.name else None
+    sink.error("CF1103", f"{model} has no clause '{clause.name}' here", clause.span, help=help, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ def test_targets_are_in_ascending_order(text: str, expected: Targets) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
-        ("", "CF1101", "no architecture is named"),
-        ("ptx", "CF1101", "no architecture is named"),
-        ("sm_90,sm_80,sm_90", "CF1101", "'sm_90' is named twice"),
-        ("sm_90a,ptx", "CF1101", "PTX for sm_90a runs on no later device"),
+        ("", "CF1401", "no architecture is named"),
+        ("ptx", "CF1401", "no architecture is named"),
+        ("sm_90,sm_80,sm_90", "CF1401", "'sm_90' is named twice"),
+        ("sm_90a,ptx", "CF1401", "PTX for sm_90a runs on no later device"),
         ("sm_90,compute_90", "CF0808", "architecture 'compute_90' is not known"),
         ("sm_12", "CF0808", "architecture 'sm_12' is not known"),
     ],

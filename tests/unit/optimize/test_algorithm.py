@@ -10,6 +10,7 @@ import pytest
 
 from comprehensive.algebra import (
     Atom,
+    Inconsistent,
     Polynomial,
     PortfolioSolver,
     Solver,
@@ -214,6 +215,12 @@ class DoubtfulSolver:
 
     def implies(self, system: System, atom: Atom) -> bool | None:
         return self.known.implies(system, atom)
+
+    def glance(self, system: System) -> Verdict | None:
+        return None
+
+    def refuted(self, system: System) -> Inconsistent | None:
+        return None
 
     def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
         self.known.enter(system, point)

@@ -1,0 +1,1 @@
+"""Diagnostics, hover and code actions for editors."""
