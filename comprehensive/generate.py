@@ -24,7 +24,7 @@ from comprehensive.codegen.ownership import marked
 from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.codegen.resources import Resources, resources
 from comprehensive.data import spec_directory, template_directory
-from comprehensive.descriptions import describe, shuffled_arrays
+from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation, Options
 from comprehensive.embedding.adaptive import adaptive, device_of_targets
 from comprehensive.embedding.compiled import KernelCompiler
@@ -138,9 +138,7 @@ def _json(document: object) -> str:
 
 def fragment_to_json(variant: Variant) -> dict[str, object]:
     """A variant as people read it: its code and what is done to its IR."""
-    found: dict[str, object] = {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
-    shuffled = shuffled_arrays(variant)
-    return {**found, "shuffled": list(shuffled)} if shuffled else found
+    return {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
 
 
 def write(

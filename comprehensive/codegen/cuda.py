@@ -84,7 +84,6 @@ def kernel_unit(kernel: Kernel) -> str:
         has_vectors=False,
         uses_tensor_cores=False,
         has_copies=False,
-        has_shuffles=bool(kernel.shuffled),
     )
 
 
@@ -111,7 +110,6 @@ def program_unit(plan: ProgramPlan) -> str:
         has_vectors=any(kernel.together or kernel.has_feeds for kernel in kernels.values()),
         uses_tensor_cores=any(kernel.uses_tensor_cores for kernel in kernels.values()),
         has_copies=any(kernel.has_copies for kernel in kernels.values()),
-        has_shuffles=any(kernel.shuffled for kernel in kernels.values()),
     )
 
 

@@ -103,8 +103,6 @@ class SourceView:
     """Whether a kernel copies to shared memory in stages."""
     uses_tensor_cores: bool
     """Whether threads of a kernel multiply and add on tensor cores."""
-    has_shuffles: bool
-    """Whether threads of a kernel take values from their neighbours."""
     has_memories: bool
     """Whether regions have memory between them that the launcher brings."""
     functions: tuple[FunctionSource, ...]
@@ -173,7 +171,6 @@ def source_view(
         has_vectors=any(kernel.together or kernel.has_feeds for kernel in tiles),
         uses_tensor_cores=any(kernel.uses_tensor_cores for kernel in tiles),
         has_copies=any(kernel.has_copies for kernel in tiles),
-        has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
         has_memories=any(function.memory for function in functions),
         functions=tuple(_function(function, names) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),

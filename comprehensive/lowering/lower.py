@@ -63,7 +63,6 @@ from comprehensive.lowering.copies import (
 from comprehensive.lowering.held import Pointers, with_held_elements
 from comprehensive.lowering.interchange import with_updates_inside
 from comprehensive.lowering.placement import PlacedTile, Placement, place_tiles
-from comprehensive.lowering.shuffles import with_shuffles
 from comprehensive.lowering.slanted import Slanted
 from comprehensive.metafork.ast import (
     Binary,
@@ -103,7 +102,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     body = without_unused(lowering.held(lowering.body()))
     parameters = lowering.parameters(body)
     body = folded(body, parameters)
-    kernel = Kernel(
+    return Kernel(
         name=name,
         parameters=parameters,
         grid=tuple((loop.iterator, loop.extent) for loop in nest.grid),
@@ -114,7 +113,6 @@ def _lowered(variant: Variant, name: str) -> Kernel:
         demoted=variant.demoted,
         staircase=None if lowering.slanted is None else lowering.slanted.staircase,
     )
-    return with_shuffles(kernel, variant.shuffled) if variant.shuffled else kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,6 @@ import numpy as np
 from comprehensive.kernel_ir.kernel import (
     CONTRACTS,
     EXPECTED,
-    LANES,
-    LANES_WHERE,
     TOGETHER,
     VECTOR,
     Await,
@@ -427,8 +425,6 @@ class Walk:
                 values = [self._value(argument, times) for argument in arguments]
                 if function == PLACEHOLDER:
                     return values[0]
-                if function in (LANES, LANES_WHERE):
-                    return LOADED
                 self._arithmetic(SLOW, times)
                 return self._deeper(LOADED, max(values, key=_depth), SLOW)
             case _:

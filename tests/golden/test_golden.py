@@ -5,12 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.levels import with_levels
 from comprehensive.driver import compile_file
 from comprehensive.generate import source_texts
 from tests.compiled_specs import OPTIONS, SPECS, compiled, texts
@@ -23,12 +21,10 @@ PROGRAMS = sorted(SOURCES)
 # Programs that show what an option does.
 OF_OPTIONS = {
     "reassociated": replace(OPTIONS, reassociate=True),
-    "shuffles": replace(OPTIONS, counters=("intensity",)),
     "openmp": replace(OPTIONS, pragma="omp"),
     "openacc": replace(OPTIONS, pragma="acc"),
     "reductions": replace(OPTIONS, pragma="omp"),
 }
-DEMANDED = {"P_intensity": Fraction(1, 2)}
 SUFFIXES = (".h", ".cu", ".tree.txt")
 MOST_LINES = 200
 UPDATE = "if this is meant: pytest tests/golden --update-golden, then read `git diff tests/golden`"
@@ -71,8 +67,7 @@ def test_an_example_becomes_what_it_became(spec: str, update: bool) -> None:
 def test_a_program_becomes_what_it_became(program: str, update: bool) -> None:
     options = OF_OPTIONS.get(program, OPTIONS)
     compilation = compile_file(SOURCES[program], options)
-    plan = with_levels(compilation.plan, DEMANDED if options.counters else {})
-    compare(EXPECTED, golden_texts(compilation, source_texts(plan)), update=update)
+    compare(EXPECTED, golden_texts(compilation, source_texts(compilation.plan)), update=update)
 
 
 def test_the_code_that_all_programs_share_is_what_it_was(update: bool) -> None:

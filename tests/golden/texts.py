@@ -33,7 +33,6 @@ LIBRARY = {
     "prologue.cu": "cuda/prologue.cu.j2",
     "vectors.cu": "cuda/vectors.cu.j2",
     "stage.cu": "cuda/stage.cu.j2",
-    "lanes.cu": "cuda/lanes.cu.j2",
     "language.h": "launcher/cplusplus.h.j2",
     "launch.h": "launcher/launch.h.j2",
     "memory.h": "launcher/memory.h.j2",
