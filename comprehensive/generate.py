@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ from comprehensive.codegen.acceptance import accepted, accepts_image
 from comprehensive.codegen.cuda import kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import touch, write_outputs
-from comprehensive.codegen.host import header_text, source_text
+from comprehensive.codegen.host import header_text, shared_files, source_text
 from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.manifest import manifest
 from comprehensive.codegen.ownership import marked
 from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.codegen.resources import Resources, resources
+from comprehensive.codegen.runtime_files import RUNTIME_FILES, demand_own_name
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation, Options
@@ -88,8 +89,13 @@ def _outputs(
             texts[name] = marked(text, __version__, c_comment(plan.source_path))
     texts |= compiled
     document = _manifest(compilation, resources, plan, sources, image)
-    names = sorted((*texts, manifest_name(plan)))
+    names = sorted(own_outputs((*texts, manifest_name(plan))))
     return {**texts, manifest_name(plan): _json({**document, "outputs": names})}
+
+
+def own_outputs(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of what is of one program alone: what all programs share stays where others may include it."""
+    return tuple(name for name in names if name not in RUNTIME_FILES)
 
 
 def manifest_name(plan: ProgramPlan) -> str:
@@ -107,17 +113,18 @@ def leaf_stem(plan: ProgramPlan, region: RegionPlan, leaf: LeafPlan) -> str:
 
 
 def source_texts(plan: ProgramPlan) -> dict[str, str]:
-    """Names and texts of the header and of the CUDA source."""
+    """Names and texts of the header, of the CUDA source, and of the files that all programs share."""
     kernels = {
         kernel.name: print_kernel(kernel, marked=True)
         for function in plan.functions
         for region in function.regions
         for kernel in region.kernels
     }
-    return {
+    texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
         f"{plan.stem}.cu": source_text(plan, kernels, __version__),
     }
+    return {**texts, **shared_files(plan, texts.values(), __version__)}
 
 
 def _manifest(
@@ -163,9 +170,10 @@ def write(
     CUDA source first, where they are found.
 
     CompileError (CF0620) where the directory cannot be written, (CF0622) where a file would be overwritten that was not
-    generated, unless ``force``, and as of `accepted`; CommandLineError as of `demand_levels`.
+    generated, unless ``force``, as of `demand_own_name` and `accepted`; CommandLineError as of `demand_levels`.
     """
     demand_levels(compilation, levels or {})
+    demand_own_name(compilation.source)
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
     sources = source_texts(plan)
     verified = (
@@ -191,7 +199,8 @@ def write(
     earlier = earlier_outputs(directory / manifest_name(compilation.plan))
     changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:
-        targets = [str(directory / name) for name in sorted(texts)] if stamp is None else [str(stamp)]
+        made = sorted(own_outputs(texts))
+        targets = [str(directory / name) for name in made] if stamp is None else [str(stamp)]
         included = (file.path for file in compilation.program.included)
         rule = depfile_text(
             targets, [compilation.source.path, *included, *map(str, read), *map(str, _data_files())]
@@ -217,10 +226,10 @@ def _image_is_accepted(
     image: Embedded, sources: Mapping[str, str], compilation: Compilation, options: Options
 ) -> bool:
     """Whether a C compiler has accepted the C source; GeneratedCodeError as of `accepts_image`."""
-    header = f"{compilation.plan.stem}.h"
+    headers = {name: text for name, text in sources.items() if not name.endswith(".cu")}
     return accepts_image(
         image.name,
-        {header: sources[header], image.name: image.text},
+        {**headers, image.name: image.text},
         Path(compilation.source.path).absolute().parent,
         KernelCompiler.find("", options.cuda_path).nvcc,
         compilation.program.include_flags,

@@ -570,6 +570,7 @@ inline const char *cudaGetErrorString(cudaError_t error)
   case cudaErrorInvalidConfiguration: return "invalid configuration argument";
   case cudaErrorInvalidDevice: return "invalid device ordinal";
   case cudaErrorLaunchFailure: return "unspecified launch failure";
+  case cudaErrorNotReady: return "device not ready";
   }
   return "unrecognized error code";
 }

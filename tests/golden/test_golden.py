@@ -12,7 +12,7 @@ import pytest
 from comprehensive.driver import compile_file
 from comprehensive.generate import source_texts
 from tests.compiled_specs import OPTIONS, SPECS, compiled, texts
-from tests.golden.texts import LIBRARY, golden_texts, library_texts, used_library
+from tests.golden.texts import golden_texts
 
 HERE = Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
@@ -70,13 +70,8 @@ def test_a_program_becomes_what_it_became(program: str, update: bool) -> None:
     compare(EXPECTED, golden_texts(compilation, source_texts(compilation.plan)), update=update)
 
 
-def test_the_code_that_all_programs_share_is_what_it_was(update: bool) -> None:
-    compare(EXPECTED / "library", library_texts(), update=update)
-
-
 def test_no_golden_file_is_left_from_a_program_that_went(update: bool) -> None:
     wanted = {EXPECTED / f"{name}{suffix}" for name in (*SPECS, *PROGRAMS) for suffix in SUFFIXES}
-    wanted |= {EXPECTED / "library" / name for name in LIBRARY}
     stale = sorted(path for path in EXPECTED.rglob("*") if path.is_file() and path not in wanted)
     if update:
         for path in stale:
@@ -88,14 +83,6 @@ def test_no_golden_file_is_left_from_a_program_that_went(update: bool) -> None:
 
 def test_no_two_programs_share_a_name() -> None:
     assert not set(SPECS) & set(PROGRAMS)
-
-
-def test_all_shared_code_is_seen_in_some_golden_file(update: bool) -> None:
-    """Otherwise it is printed into each of them."""
-    if update:
-        pytest.skip("golden files are being written")
-    named = [used_library(path.read_text(encoding="utf-8")) for path in EXPECTED.glob("*.*")]
-    assert set().union(*named) == set(LIBRARY)
 
 
 def test_golden_files_are_small_enough_to_be_read() -> None:

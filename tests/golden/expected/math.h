@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_MATH_H
 #define CF_GENERATED_MATH_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,70 +7,10 @@
 #ifndef CF_GENERATED_PAIRS_H
 #define CF_GENERATED_PAIRS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
 
-#ifndef CF_STAIRCASE
-#define CF_STAIRCASE
-
-/* Rows and columns of a launch that leaves out blocks on one side of a slanted edge. Row y has what lies inside of row y of
-   the grid, counted from its longest one, and from its end on what lies inside of row `mirror` - y; of none below 0. */
-typedef struct cf_staircase {
-  long long rows, columns, mirror;
-} cf_staircase;
-
-static inline int cf_counts(long long value) { return value > -(1152921504606846976LL) && value < 1152921504606846976LL; }
-
-static inline long long cf_fewer(long long a, long long b) { return a < b ? a : b; }
-
-static inline cf_staircase cf_rows_of(long long rows, long long columns, long long mirror)
-{
-  cf_staircase found;
-  found.rows = rows;
-  found.columns = columns;
-  found.mirror = mirror;
-  return found;
-}
-
-/* The launch for the blocks with down*row + right*column <= most of a grid. What is not known counts as inside. */
-static inline cf_staircase cf_folded(long long rows, long long columns, long long down, long long right, long long most)
-{
-  long long common = down, rest = right, least, width, alone, pairs;
-  cf_staircase found;
-  if (rows < 1 || columns < 1 || down < 1 || right < 1 || !cf_counts(down) || !cf_counts(right) || !cf_counts(most))
-    return cf_rows_of(rows, columns, -1);
-  if (most < 0) return cf_rows_of(0, 0, -1);
-  while (rest != 0) {
-    const long long next = common % rest;
-    common = rest;
-    rest = next;
-  }
-  down /= common;
-  right /= common;
-  most /= common;
-  rows = cf_fewer(rows, most / down + 1);
-  columns = cf_fewer(columns, most / right + 1);
-  if (rows > 1073741824) return cf_rows_of(rows, columns, -1);
-  least = rows - 1;
-  /* Only pairs that are no longer than the longest row: the others stay alone. */
-  alone = (2 * most - right * (columns - 1)) / down + 1;
-  if (alone < least) alone = least;
-  pairs = cf_fewer(rows, alone / 2 + 1);
-  found = cf_rows_of(pairs, columns, alone < 2 * rows - 2 ? alone : -1);
-  if (columns > 524288) return found;
-  /* Each row with the one that is as far from the other end: the sum of two quotients is no more than that of both. */
-  width = cf_fewer(2 * columns, (2 * most - down * least) / right + 2);
-  return (least / 2 + 1) * width < pairs * columns ? cf_rows_of(least / 2 + 1, width, least) : found;
-}
-
-/* The launch for rows whose ends are first/apart columns apart in the first row, and last/apart in the last one. */
-static inline cf_staircase cf_band(long long rows, long long columns, long long apart, long long first, long long last)
-{
-  const long long longest = first < last ? last : first;
-  if (rows < 1 || columns < 1 || apart < 1 || !cf_counts(apart) || !cf_counts(first) || !cf_counts(last))
-    return cf_rows_of(rows, columns, -1);
-  return longest < 0 ? cf_rows_of(0, 0, -1) : cf_rows_of(rows, cf_fewer(columns, longest / apart + 1), -1);
-}
-
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
 #endif
 
 #ifdef __cplusplus

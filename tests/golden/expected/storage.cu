@@ -3,18 +3,9 @@
 #include <cuda_bf16.h>
 #include "storage.h"
 
-#include <atomic>
-#include <string.h>
-#ifdef CF_OBSERVE
-#include <stdio.h>
-#include <stdlib.h>
-#endif
+#include "cf_device.cuh"
 
-<library/prologue.cu>
-
-<library/vectors.cu>
-
-<library/stage.cu>
+#include "cf_launch.h"
 
 // ---- kernels
 
@@ -553,16 +544,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
   }
 }
 
-<library/language.h>
-#ifndef CF_KERNEL
-#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
-#endif
-
-namespace {
-
-<library/launch.h>
-
-} // namespace
 
 // ---- product
 
@@ -817,7 +798,7 @@ static int product_call(bool cf_launches, const cf_machine *machine, int n, cons
     char cf_sizes[128] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
     cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "product", cf_sizes, cf_parameters, cf_state.why->leaf);
+    cf_write_observed(&cf_observed, cf_state.device.number, "product", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
 #endif
@@ -1042,7 +1023,7 @@ static int rounded_call(bool cf_launches, const cf_machine *machine, int n, cons
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
     cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "rounded", cf_sizes, cf_parameters, cf_state.why->leaf);
+    cf_write_observed(&cf_observed, cf_state.device.number, "rounded", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
 #endif
@@ -1218,7 +1199,7 @@ static int every_call(bool cf_launches, const cf_machine *machine, int n, double
     char cf_sizes[128] = "", cf_parameters[128] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
     cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
-    cf_write_observed(&cf_observed, cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf);
+    cf_write_observed(&cf_observed, cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
 #endif

@@ -7,40 +7,12 @@
 #ifndef CF_GENERATED_STORAGE_H
 #define CF_GENERATED_STORAGE_H
 
-/* Elements of 16 bits: CUDA's own type in CUDA code, and wherever its header is included before this one; else that of
-   the compiler; else a structure of the same size. */
-#ifndef CF_HALF
-#define CF_HALF 16 /* sign, 5 bits of exponent, 10 of fraction */
-#ifdef __CUDACC__
-#include <cuda_fp16.h>
-#endif
-#if defined(__CUDA_FP16_TYPES_EXIST__)
-typedef __half cf_half;
-#elif defined(__FLT16_MAX__)
-__extension__ typedef _Float16 cf_half;
-#else
-typedef struct cf_half {
-  unsigned short bits;
-} cf_half;
-#endif
-#endif
-#ifndef CF_BFLOAT16
-#define CF_BFLOAT16 16 /* sign, 8 bits of exponent, 7 of fraction */
-#ifdef __CUDACC__
-#include <cuda_bf16.h>
-#endif
-#if defined(__CUDA_BF16_TYPES_EXIST__)
-typedef __nv_bfloat16 cf_bfloat16;
-#elif defined(__BFLT16_MAX__)
-__extension__ typedef __bf16 cf_bfloat16;
-#else
-typedef struct cf_bfloat16 {
-  unsigned short bits;
-} cf_bfloat16;
-#endif
-#endif
+#include "cf_runtime.h"
+#include "cf_storage.h"
 
-<library/runtime.h>
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -29,18 +29,18 @@ def test_two_headers_together_compile_without_a_warning(suffix: str, standard: s
     compile_text(text, suffix, (standard, *WARNINGS), tmp_path)
 
 
-def test_header_of_another_interface_version_is_refused(tmp_path: Path) -> None:
+def test_header_of_another_version_is_refused(tmp_path: Path) -> None:
     header = header_text(smooth_plan(), "0.1.0")
     (tmp_path / "smooth.h").write_text(header)
     done = subprocess.run(
         ["gcc", "-fsyntax-only", "-x", "c", "-", "-I", str(tmp_path)],
-        input='#define CF_INTERFACE 0\n#include "smooth.h"\n',
+        input='#define CF_RUNTIME 1\n#include "smooth.h"\n',
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode != 0
-    assert "incompatible versions" in done.stderr
+    assert "headers of two versions of comprehensive meet here" in done.stderr
 
 
 def test_header_names_tool_and_input_and_neither_time_nor_digest() -> None:
