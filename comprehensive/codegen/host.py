@@ -8,6 +8,7 @@ In: a :class:`ProgramPlan`, and for the source the text of every kernel.  Out: c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from comprehensive.codegen.environment import render_template
@@ -20,8 +21,11 @@ from comprehensive.codegen.runtime_files import (
     runtime_files,
     with_files_inside,
 )
-from comprehensive.codegen.source_lines import resolved
+from comprehensive.codegen.source_lines import HOST_CODE, resolved
 from comprehensive.codegen.source_view import source_view
+from comprehensive.codegen.wrap import broken, laid_out
+
+_MORE_BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def header_text(plan: ProgramPlan, version: str) -> str:
@@ -32,7 +36,7 @@ def header_text(plan: ProgramPlan, version: str) -> str:
         most_value=1 << LARGEST_EXPONENT,
         runtime=runtime_digest(),
     )
-    return _alone(text, plan)
+    return _finished(text, plan)
 
 
 def source_text(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> str:
@@ -41,13 +45,13 @@ def source_text(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
     Raises CompileError as :func:`header_text` does, KeyError for a kernel without a text.
     """
     text = render_template("cuda/source.cu.j2", view=source_view(plan, kernels_text, version))
-    return resolved(_alone(text, plan), plan.source_path, f"{plan.stem}.cu")
+    return resolved(_finished(text, plan), plan.source_path, f"{plan.stem}.cu")
 
 
 def image_text(plan: ProgramPlan, image: Image, version: str) -> str:
     """The C source with compiled kernels, which stands in the place of the CUDA source; errors as of the header."""
     text = render_template("launcher/image.c.j2", view=source_view(plan, {}, version, image))
-    return resolved(_alone(text, plan), plan.source_path, image.file)
+    return resolved(_finished(text, plan), plan.source_path, image.file)
 
 
 def shared_files(plan: ProgramPlan, texts: Iterable[str], version: str) -> Mapping[str, str]:
@@ -58,5 +62,14 @@ def shared_files(plan: ProgramPlan, texts: Iterable[str], version: str) -> Mappi
     return {name: files[name] for text in texts for name in included_files(text)}
 
 
-def _alone(text: str, plan: ProgramPlan) -> str:
+def _finished(text: str, plan: ProgramPlan) -> str:
+    """The text with what it includes, where it is to stand alone; lines that the user has not written are short.
+
+    In host code these are lines that speak of the state of a call; what the user has written follows behind a mark.
+    """
+    generated, heading, written = text.partition(HOST_CODE)
+    lines = (broken(line) if "cf_state" in line else [line] for line in written.split("\n"))
+    code = "\n".join(part for parts in lines for part in parts)
+    generated = _MORE_BLANK_LINES.sub("\n\n", laid_out(generated))
+    text = f"{generated}{heading}{code}"
     return with_files_inside(text) if plan.single_file else text

@@ -340,7 +340,7 @@ class _Bands:
         for p in placed:
             if p.tile.load is not None:
                 copy = Plain(copy_in(p, self._strides(p), self.lowering.names))
-                result += [Comment(f"copy in {self._box(p)}"), copy]
+                result += [Comment(f"stage({self._box(p)} into shared memory"), copy]
         return [*result, Barrier()] if result else result
 
     def _copies_out(self, placed: Sequence[PlacedTile]) -> list[KernelStmt]:
@@ -348,14 +348,14 @@ class _Bands:
         for p in placed:
             if p.tile.store is not None:
                 copy = Plain(copy_out(p, self._strides(p), self.lowering.names))
-                result += [Comment(f"copy out {self._box(p)}"), copy]
+                result += [Comment(f"stage({self._box(p)} back to global memory"), copy]
         return result
 
     def _box(self, placed: PlacedTile) -> str:
-        """Return the size of a tile as text: ``a: B0 x (s*ub1) elements``."""
+        """Return the array and the size of a tile as text: ``a): B0 x (s*ub1) elements``."""
         extents = [extent.format(reading_order(self.lowering.nest)) for extent in placed.tile.extent]
         shown = extents if len(extents) == 1 else [e if e.isalnum() else f"({e})" for e in extents]
-        return f"{placed.tile.array}: {' x '.join(shown)} elements"
+        return f"{placed.tile.array}): {' x '.join(shown)} element{'' if shown == ['1'] else 's'}"
 
     def _strides(self, placed: PlacedTile) -> list[Expr]:
         return [Name(p.name) for p in self.lowering.strides[placed.tile.array]]

@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from comprehensive.kernel_ir.kernel import Comment
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant
 from comprehensive.loops.rewrite import map_expr, statements_in
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.operands import has_steps
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -39,6 +41,12 @@ class AroundLoop:
         """Whether nothing is stored but what the loop assigns: without steps there is nothing to do."""
         around = statements_in((*self.before, *self.after))
         return not any(isinstance(s, Assign) and isinstance(s.target, Index) for s in around)
+
+    def comments(self) -> tuple[Comment, ...]:
+        """What is said of the elements that the loop assigns, if there are some."""
+        each = " x ".join(c.each for c in self.context.tile.coordinates)
+        does = f"{each} elements in registers while the loop runs"
+        return (commented(self.context, "accumulate", self.held, does),) if self.held else ()
 
     def begun(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """Return what comes before the loop, at points inside of the limits; scalars of the others are 0."""

@@ -83,6 +83,7 @@ class Reduction:
             *self.layout.feeds(),
             *self._where_needed(
                 (
+                    *around.comments(),
                     Plain((*around.loaded(jam), *around.begun(jam))),
                     *steps(self.layout, step),
                     Plain(around.stored(jam)),

@@ -9,7 +9,8 @@
 #error "cf_device.cuh and cf_runtime.h are of different versions of comprehensive: generate both with one version"
 #endif
 
-// Dynamic shared memory; the stand-in for CUDA on a CPU has its own.
+// Dynamic shared memory, which has other names in templates than in functions of C: cf_pieces and cf_shared. The
+// stand-in for CUDA on a CPU has its own.
 #ifndef CF_SHARED
 #define CF_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #endif

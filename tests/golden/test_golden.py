@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from comprehensive.codegen.wrap import MOST
 from comprehensive.driver import compile_file
 from comprehensive.generate import source_texts
 from tests.compiled_specs import OPTIONS, SPECS, compiled, texts
@@ -79,6 +80,36 @@ def test_no_golden_file_is_left_from_a_program_that_went(update: bool) -> None:
     else:
         names = ", ".join(path.relative_to(HERE).as_posix() for path in stale)
         assert not stale, f"no program makes {names}: remove it, or pytest tests/golden --update-golden"
+
+
+@pytest.mark.parametrize("suffix", [".h", ".cu"])
+def test_no_line_of_generated_code_is_long(suffix: str) -> None:
+    found = [
+        f"{path.name}:{number}: {line}"
+        for path in sorted(EXPECTED.glob(f"*{suffix}"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1)
+        if len(line) > MOST
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("matmul", "// stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead"),
+        ("matmul", "// accumulate(c): U0 x U1 elements in registers while the loop runs"),
+        ("matmul", "// stage(a): B0 x B0 elements into shared memory"),
+        ("convolution", "// stage(in): boxes of "),
+        ("transpose", "// stage(c): T1*U1 x T0*U0 elements through shared memory, transposed"),
+        ("jacobi2d", "// vectorize(a): "),
+        ("jacobi2d", "// stage(a, b): the block's tile of both grids"),
+        ("blur5x5", "// stream(in): "),
+        ("reassociated", "// split_reduction("),
+        ("resident_rows", "// stage(a): whole rows into shared memory"),
+    ],
+)
+def test_a_stage_names_its_primitive_and_its_arrays(program: str, said: str) -> None:
+    assert said in (EXPECTED / f"{program}.cu").read_text(encoding="utf-8")
 
 
 def test_no_two_programs_share_a_name() -> None:

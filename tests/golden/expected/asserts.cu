@@ -2,7 +2,6 @@
 #include "asserts.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -59,9 +58,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
   }
 }
 
-
 // ---- asserts
-
 
 static int asserts_leaf0_run(cf_call *cf_state, int cf_leaf, float *x, int n, int d, int B)
 {
@@ -91,9 +88,11 @@ static int asserts_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_add(cf_neg(d), n)); // -d + n
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_add(cf_neg(d), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_div(cf_add(cf_add(cf_neg(d), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -140,7 +139,8 @@ static int asserts_run(cf_call *cf_state, float *x, int n, int d, int B)
     return asserts_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, n, d);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = asserts_select(cf_state->machine, n, d, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -157,7 +157,8 @@ static int asserts_run(cf_call *cf_state, float *x, int n, int d, int B)
 static void asserts_host(cf_call *cf_state, int n, int d, float *x, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int asserts_call(bool cf_launches, const cf_machine *machine, int n, int d, float *x, const asserts_params *params, struct CUstream_st *stream,
+static int asserts_call(bool cf_launches, const cf_machine *machine, int n, int d, float *x,
+    const asserts_params *params, struct CUstream_st *stream,
     asserts_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -177,7 +178,8 @@ static int asserts_call(bool cf_launches, const cf_machine *machine, int n, int 
       int n;
       int d;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.d != d) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n || cf_last.d != d) {
       asserts_defaults(cf_state.machine, n, d, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -208,7 +210,8 @@ static int asserts_call(bool cf_launches, const cf_machine *machine, int n, int 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld d=%lld", (long long)n, (long long)d);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "asserts", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -216,7 +219,8 @@ static int asserts_call(bool cf_launches, const cf_machine *machine, int n, int 
   return cf_state.status;
 }
 
-int asserts_launch_explained(const cf_machine *machine, int n, int d, float *x, const asserts_params *params, struct CUstream_st *stream,
+int asserts_launch_explained(const cf_machine *machine, int n, int d, float *x, const asserts_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   asserts_params cf_chosen;
@@ -233,7 +237,8 @@ int asserts_choose(const cf_machine *machine, int n, int d, float *x, const asse
   return cf_status;
 }
 
-int asserts_launch_on(const cf_machine *machine, int n, int d, float *x, const asserts_params *params, struct CUstream_st *stream)
+int asserts_launch_on(const cf_machine *machine, int n, int d, float *x, const asserts_params *params,
+    struct CUstream_st *stream)
 {
   return asserts_launch_explained(machine, n, d, x, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "blur5x5.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -22,7 +21,7 @@ extern "C" __global__ void blur5x5_leaf0(
     const int v1 = blockIdx.x;
     const int u1 = threadIdx.x;
     const int u0 = threadIdx.y;
-    // copy in in: (B0 + 4) x (B1 + 4) elements
+    // stage(in): (B0 + 4) x (B1 + 4) elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0 + 4; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1 + 4; x1 += blockDim.x) {
         const int e0 = v0 * B0 + x0;
@@ -95,6 +94,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
       if (o0 + (t0 * U0 + U0) <= y0_limit && (0 <= first && first + 4 <= y1_limit)) {
+        // stream(in): a window that moves down the rows, each read once
         float value_out[U0][4];
         float sum[U0][4];
         #pragma unroll
@@ -102,8 +102,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
           float window_in[8];
           window_in[0] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + first];
           window_in[1] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 1)];
-          cf_vectors<cf_together, 4,
-              4>(&window_in[2], &in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 2)]);
+          cf_vectors<cf_together, 4, 4>(&window_in[2],
+              &in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 2)]);
           window_in[6] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 6)];
           window_in[7] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 7)];
           if (row < U0) {
@@ -285,11 +285,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
   }
 }
 
-
 // ---- blur5x5
 
-
-static int blur5x5_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
+static int blur5x5_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1,
+    int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(blur5x5_leaf0), {} };
   const cf_shape cf_sizes = {
@@ -303,13 +302,15 @@ static int blur5x5_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, fl
       B0, // B0
       1,
     },
-    cf_add(cf_mul(B0, B1), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), 16))), // B0*B1 + 4*B0 + 4*B1 + 16 words of shared memory
+    // B0*B1 + 4*B0 + 4*B1 + 16 words of shared memory
+    cf_add(cf_mul(B0, B1), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), 16))),
   };
   void *cf_arguments[] = { &in, &out, &h, &w, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int blur5x5_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
+static int blur5x5_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1,
+    int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(blur5x5_leaf1), {} };
   const cf_shape cf_sizes = {
@@ -329,7 +330,8 @@ static int blur5x5_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, fl
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int cf_together, const float *in, float *out, int h, int w)
+static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    int cf_together, const float *in, float *out, int h, int w)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(blur5x5_tile<4, 32, 4, 4, 8, 4>), {} },
@@ -344,23 +346,31 @@ static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_in_stride0_wide = w; // w
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
+      "cf_given_in_stride0")) return cf_state->status;
   const long long cf_given_out_stride0_wide = w; // w
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
+      "cf_given_out_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(h, 4)); // h - 4
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(w, 4)); // w - 4
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_sub(h, 4), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(w, 4), cf_add(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(h, 4), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_sub(w, 4), cf_add(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
 static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
@@ -369,7 +379,8 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
   blur5x5_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
-  const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4 : cf_begins(in) && w % 2 == 0 && cf_begins(out) ? 2 : 1;
+  const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4 : cf_begins(in) && w % 2 == 0
+      && cf_begins(out) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -389,7 +400,8 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (blur5x5_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = blur5x5_leaf_cost(cf_chosen.leaf, cf_state->machine, h, w, dim0, dim1, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          blur5x5_leaf_cost(cf_chosen.leaf, cf_state->machine, h, w, dim0, dim1, &cf_params, CF_SATURATED);
     cf_last.tile = blur5x5_tile(cf_state->machine, h, w, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -406,7 +418,8 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
     return blur5x5_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, in, out, h, w);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = blur5x5_select(cf_state->machine, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -425,7 +438,8 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
 static void blur5x5_host(cf_call *cf_state, int h, int w, const float *in, float *out, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
+static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *in, float *out,
+    const blur5x5_params *params, struct CUstream_st *stream,
     blur5x5_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -445,7 +459,8 @@ static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int 
       int h;
       int w;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.h != h || cf_last.w != w) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.h != h || cf_last.w != w) {
       blur5x5_defaults(cf_state.machine, h, w, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -478,7 +493,8 @@ static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "blur5x5", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -486,7 +502,8 @@ static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int 
   return cf_state.status;
 }
 
-int blur5x5_launch_explained(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
+int blur5x5_launch_explained(const cf_machine *machine, int h, int w, const float *in, float *out,
+    const blur5x5_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   blur5x5_params cf_chosen;
@@ -503,7 +520,8 @@ int blur5x5_choose(const cf_machine *machine, int h, int w, const float *in, flo
   return cf_status;
 }
 
-int blur5x5_launch_on(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream)
+int blur5x5_launch_on(const cf_machine *machine, int h, int w, const float *in, float *out,
+    const blur5x5_params *params, struct CUstream_st *stream)
 {
   return blur5x5_launch_explained(machine, h, w, in, out, params, stream, 0);
 }

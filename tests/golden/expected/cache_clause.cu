@@ -2,7 +2,6 @@
 #include "cache_clause.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -17,7 +16,7 @@ extern "C" __global__ void cached_leaf0(
   float *const shared_x = (float *)cf_shared;
   const int v = blockIdx.x;
   const int u = threadIdx.x;
-  // copy in x: B + 2 elements
+  // stage(x): B + 2 elements into shared memory
   for (int x0 = threadIdx.x; x0 < B + 2; x0 += blockDim.x) {
     const int e0 = v * B - 1 + x0;
     if (0 <= e0 && e0 < n)
@@ -77,9 +76,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
   }
 }
 
-
 // ---- cached
-
 
 static int cached_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B, int dim)
 {
@@ -121,17 +118,23 @@ static int cached_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n, int B, int dim)
+static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int n, int B, int dim)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(cached_tile<256, 4, 8>), {} },
     { CF_KERNEL(cached_tile<128, 1, 16>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1))); // dim * B < n - 1 ? dim * B : n - 1
+  // dim * B < n - 1 ? dim * B : n - 1
+  const long long cf_given_y_1_limit_wide =
+      cf_limit(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)));
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_div(cf_add(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)),
+        cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -178,7 +181,8 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
     return cached_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, B, dim);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = cached_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -197,7 +201,8 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
 static void cached_host(cf_call *cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int cached_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream,
+static int cached_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y,
+    const cached_params *params, struct CUstream_st *stream,
     cached_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -216,7 +221,8 @@ static int cached_call(bool cf_launches, const cf_machine *machine, int n, const
       cached_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       cached_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -244,7 +250,8 @@ static int cached_call(bool cf_launches, const cf_machine *machine, int n, const
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "cached", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -252,7 +259,8 @@ static int cached_call(bool cf_launches, const cf_machine *machine, int n, const
   return cf_state.status;
 }
 
-int cached_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream,
+int cached_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   cached_params cf_chosen;
@@ -269,7 +277,8 @@ int cached_choose(const cf_machine *machine, int n, const float *x, float *y, co
   return cf_status;
 }
 
-int cached_launch_on(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream)
+int cached_launch_on(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params,
+    struct CUstream_st *stream)
 {
   return cached_launch_explained(machine, n, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "ceiling_grid.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -61,9 +60,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) covered_tile(
   }
 }
 
-
 // ---- covered
-
 
 static int covered_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B, int dim)
 {
@@ -85,7 +82,8 @@ static int covered_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, flo
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int covered_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n)
+static int covered_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(covered_tile<256, 4, 8>), {} },
@@ -93,7 +91,8 @@ static int covered_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -142,7 +141,8 @@ static int covered_run(cf_call *cf_state, const float *x, float *y, int n, int B
     return covered_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = covered_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -159,7 +159,8 @@ static int covered_run(cf_call *cf_state, const float *x, float *y, int n, int B
 static void covered_host(cf_call *cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int covered_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const covered_params *params, struct CUstream_st *stream,
+static int covered_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y,
+    const covered_params *params, struct CUstream_st *stream,
     covered_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -178,7 +179,8 @@ static int covered_call(bool cf_launches, const cf_machine *machine, int n, cons
       covered_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       covered_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -206,7 +208,8 @@ static int covered_call(bool cf_launches, const cf_machine *machine, int n, cons
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "covered", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -214,7 +217,8 @@ static int covered_call(bool cf_launches, const cf_machine *machine, int n, cons
   return cf_state.status;
 }
 
-int covered_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const covered_params *params, struct CUstream_st *stream,
+int covered_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const covered_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   covered_params cf_chosen;
@@ -231,7 +235,8 @@ int covered_choose(const cf_machine *machine, int n, const float *x, float *y, c
   return cf_status;
 }
 
-int covered_launch_on(const cf_machine *machine, int n, const float *x, float *y, const covered_params *params, struct CUstream_st *stream)
+int covered_launch_on(const cf_machine *machine, int n, const float *x, float *y, const covered_params *params,
+    struct CUstream_st *stream)
 {
   return covered_launch_explained(machine, n, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "convolution.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -38,7 +37,7 @@ extern "C" __global__ void convolution_leaf0(
       const int j_thread = threadIdx.x;
       const int i_thread = threadIdx.y;
       const int o_thread = threadIdx.z;
-      // copy in in: p x (B1 + 2) x (B2 + 2) elements
+      // stage(in): p x (B1 + 2) x (B2 + 2) elements into shared memory
       for (int x0 = threadIdx.z; x0 < p; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
@@ -49,7 +48,7 @@ extern "C" __global__ void convolution_leaf0(
               shared_in[(x0 * (B1 + 2) + x1) * (B2 + 2) + x2] =
                   in[e0 * in_stride0 + e1 * in_stride1 + e2];
           }
-      // copy in w: B0 x p x 3 x 3 elements
+      // stage(w): B0 x p x 3 x 3 elements into shared memory
       for (int x0 = 0; x0 < B0; x0++)
         for (int x1 = threadIdx.z; x1 < p; x1 += blockDim.z)
           for (int x2 = threadIdx.y; x2 < 3; x2 += blockDim.y)
@@ -115,7 +114,7 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
       const int j_thread = threadIdx.x;
       const int i_thread = threadIdx.y;
       const int o_thread = threadIdx.z;
-      // copy in in: p x (B1 + 2) x (B2 + 2) elements
+      // stage(in): p x (B1 + 2) x (B2 + 2) elements into shared memory
       for (int x0 = threadIdx.z; x0 < p; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
@@ -126,7 +125,7 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
               shared_in[(x0 * (B1 + 2) + x1) * (B2 + 2) + x2] =
                   in[e0 * in_stride0 + e1 * in_stride1 + e2];
           }
-      // copy in w: B0 x p x 3 x 3 elements
+      // stage(w): B0 x p x 3 x 3 elements into shared memory
       for (int x0 = 0; x0 < B0; x0++)
         for (int x1 = threadIdx.z; x1 < p; x1 += blockDim.z)
           for (int x2 = threadIdx.y; x2 < 3; x2 += blockDim.y)
@@ -223,8 +222,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
     int y2_limit,
     int c_limit)
 {
-  static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U2 % 4 == 0 && T2 * U2 % 8 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U2 % 4 == 0 && T2 * U2 % 8 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
@@ -246,10 +246,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
   const int rows2 = y2_limit - o2 < T2 * U2 ? y2_limit - o2 : T2 * U2;
-  cf_box<float, cf_together, T0 * T1 * T2, 1, D, T1 * U1 + 2, T2 * U2 + 2, 0, (T1 * U1 + 2)
-      * (T2 * U2 + 4), T2 * U2 + 4, 1> feed_in(0, in_stride0, in_stride1, thread);
-  cf_box<float, 1, T0 * T1 * T2, 1, 1, T0 * U0, 9 * D, 0, 0, 1, T0 * U0
-      + 4> feed_w(0, 0, w_stride0, thread);
+  // stage(in): boxes of D x T1*U1 + 2 x T2*U2 + 2 elements into shared memory, S - 1 pieces ahead
+  cf_box<float, cf_together, T0 * T1 * T2, 1, D, T1 * U1 + 2, T2 * U2 + 2, 0,
+      (T1 * U1 + 2) * (T2 * U2 + 4), T2 * U2 + 4, 1> feed_in(0, in_stride0, in_stride1, thread);
+  // stage(w): boxes of T0*U0 x D x 3 x 3 elements into shared memory, S - 1 pieces ahead
+  cf_box<float, 1, T0 * T1 * T2, 1, 1, T0 * U0, 9 * D, 0, 0, 1, T0 * U0 + 4> feed_w(0, 0, w_stride0,
+      thread);
   float sum[U0][U1][U2];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -296,8 +298,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
         float window_in[U1][U2 + 4];
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          cf_vectors<4, U2 + 4,
-              4>(&window_in[r1][0],
+          cf_vectors<4, U2 + 4, 4>(&window_in[r1][0],
               &shared_in[piece_in
               + (z * ((T1 * U1 + 2) * (T2 * U2 + 4)) + (r1 * T1 + t1 + y) * (T2 * U2 + 4) + t2
               * U2)]);
@@ -305,8 +306,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
         #pragma unroll
         for (int x = 0; x < 3; x++) {
           float window_w[U0];
-          cf_vectors<4, U0, 4
-              * T0>(&window_w[0],
+          cf_vectors<4, U0, 4 * T0>(&window_w[0],
               &shared_w[piece_w
               + (z * (9 * (T0 * U0 + 4)) + y * (3 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4)]);
           #pragma unroll
@@ -346,40 +346,48 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
 #line "convolution.cu"
 }
 
-
 // ---- convolution
 
-
-static int convolution_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, const float *w, float *out, int q, int p, int m, int n, int B0, int B1, int B2)
+static int convolution_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, const float *w, float *out, int q,
+    int p, int m, int n, int B0, int B1, int B2)
 {
   static cf_kernel cf_once = { CF_KERNEL(convolution_leaf0), {} };
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
+      "cf_given_in_stride0")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
+      "cf_given_in_stride1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
+      "cf_given_w_stride0")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "cf_given_w_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
+      "cf_given_w_stride1")) return cf_state->status;
   const long long cf_given_w_stride2_wide = 3; // 3
   long cf_given_w_stride2 = (long)cf_given_w_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2, "cf_given_w_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2,
+      "cf_given_w_stride2")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
+      "cf_given_out_stride0")) return cf_state->status;
   const long long cf_given_out_stride1_wide = n; // n
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "cf_given_out_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
+      "cf_given_out_stride1")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent, "cf_given_o_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
+      "cf_given_o_block_extent")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B1), 1), B1); // (m + B1 - 1) / B1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -391,42 +399,58 @@ static int convolution_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in
       B1, // B1
       B0, // B0
     },
-    cf_add(cf_mul(B1, cf_mul(B2, p)), cf_add(cf_mul(9, cf_mul(B0, p)), cf_add(cf_mul(2, cf_mul(B1, p)), cf_add(cf_mul(2, cf_mul(B2, p)), cf_mul(4, p))))), // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of shared memory
+    // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of shared memory
+    cf_add(cf_mul(B1, cf_mul(B2, p)),
+        cf_add(cf_mul(9, cf_mul(B0, p)),
+        cf_add(cf_mul(2, cf_mul(B1, p)), cf_add(cf_mul(2, cf_mul(B2, p)), cf_mul(4, p))))),
   };
-  void *cf_arguments[] = { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_w_stride2, &cf_given_out_stride0, &cf_given_out_stride1, &q, &p, &m, &n, &B0, &B1, &B2, &cf_given_o_block_extent, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1,
+      &cf_given_w_stride2, &cf_given_out_stride0, &cf_given_out_stride1, &q, &p, &m, &n, &B0, &B1, &B2,
+      &cf_given_o_block_extent, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int convolution_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, const float *w, float *out, int q, int p, int m, int n, int B0, int B1, int B2)
+static int convolution_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, const float *w, float *out, int q,
+    int p, int m, int n, int B0, int B1, int B2)
 {
   static cf_kernel cf_once = { CF_KERNEL(convolution_leaf1), {} };
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
+      "cf_given_in_stride0")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
+      "cf_given_in_stride1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
+      "cf_given_w_stride0")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "cf_given_w_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
+      "cf_given_w_stride1")) return cf_state->status;
   const long long cf_given_w_stride2_wide = 3; // 3
   long cf_given_w_stride2 = (long)cf_given_w_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2, "cf_given_w_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2,
+      "cf_given_w_stride2")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
+      "cf_given_out_stride0")) return cf_state->status;
   const long long cf_given_out_stride1_wide = n; // n
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "cf_given_out_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
+      "cf_given_out_stride1")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent, "cf_given_o_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
+      "cf_given_o_block_extent")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B1), 1), B1); // (m + B1 - 1) / B1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -438,42 +462,58 @@ static int convolution_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in
       B1, // B1
       B0, // B0
     },
-    cf_add(cf_mul(B1, cf_mul(B2, p)), cf_add(cf_mul(9, cf_mul(B0, p)), cf_add(cf_mul(2, cf_mul(B1, p)), cf_add(cf_mul(2, cf_mul(B2, p)), cf_mul(4, p))))), // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of shared memory
+    // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of shared memory
+    cf_add(cf_mul(B1, cf_mul(B2, p)),
+        cf_add(cf_mul(9, cf_mul(B0, p)),
+        cf_add(cf_mul(2, cf_mul(B1, p)), cf_add(cf_mul(2, cf_mul(B2, p)), cf_mul(4, p))))),
   };
-  void *cf_arguments[] = { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_w_stride2, &cf_given_out_stride0, &cf_given_out_stride1, &q, &p, &m, &n, &B0, &B1, &B2, &cf_given_o_block_extent, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1,
+      &cf_given_w_stride2, &cf_given_out_stride0, &cf_given_out_stride1, &q, &p, &m, &n, &B0, &B1, &B2,
+      &cf_given_o_block_extent, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int convolution_leaf2_run(cf_call *cf_state, int cf_leaf, const float *in, const float *w, float *out, int q, int p, int m, int n, int B0, int B1, int B2)
+static int convolution_leaf2_run(cf_call *cf_state, int cf_leaf, const float *in, const float *w, float *out, int q,
+    int p, int m, int n, int B0, int B1, int B2)
 {
   static cf_kernel cf_once = { CF_KERNEL(convolution_leaf2), {} };
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
+      "cf_given_in_stride0")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
+      "cf_given_in_stride1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
+      "cf_given_w_stride0")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "cf_given_w_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
+      "cf_given_w_stride1")) return cf_state->status;
   const long long cf_given_w_stride2_wide = 3; // 3
   long cf_given_w_stride2 = (long)cf_given_w_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2, "cf_given_w_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2,
+      "cf_given_w_stride2")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
+      "cf_given_out_stride0")) return cf_state->status;
   const long long cf_given_out_stride1_wide = n; // n
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "cf_given_out_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
+      "cf_given_out_stride1")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent, "cf_given_o_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
+      "cf_given_o_block_extent")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B1), 1), B1); // (m + B1 - 1) / B1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -487,11 +527,15 @@ static int convolution_leaf2_run(cf_call *cf_state, int cf_leaf, const float *in
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_w_stride2, &cf_given_out_stride0, &cf_given_out_stride1, &q, &p, &m, &n, &B0, &B1, &B2, &cf_given_o_block_extent, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1,
+      &cf_given_w_stride2, &cf_given_out_stride0, &cf_given_out_stride1, &q, &p, &m, &n, &B0, &B1, &B2,
+      &cf_given_o_block_extent, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1, int U2, int D, int S, int cf_together, const float *in, const float *w, float *out, int q, int p, int m, int n)
+static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1,
+    int U2, int D, int S, int cf_together, const float *in, const float *w, float *out, int q, int p, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(convolution_tile<4, 8, 4, 8, 1, 8, 8, 2, 3, 4>), {} },
@@ -503,51 +547,74 @@ static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   };
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
+      "cf_given_in_stride0")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
+      "cf_given_in_stride1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
+      "cf_given_w_stride0")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "cf_given_w_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
+      "cf_given_w_stride1")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
+      "cf_given_out_stride0")) return cf_state->status;
   const long long cf_given_out_stride1_wide = n; // n
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "cf_given_out_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
+      "cf_given_out_stride1")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(q); // q
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(m); // m
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_y2_limit_wide = cf_limit(n); // n
   int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
+      "cf_given_y2_limit")) return cf_state->status;
   const long long cf_given_c_limit_wide = cf_limit(p); // p
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
-  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit, "cf_given_c_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
+      "cf_given_c_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_div(cf_add(q, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(n, cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_mul(cf_div(cf_add(q, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
+        cf_div(cf_add(n, cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 },
     { T2, T1, T0 },
-    cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, cf_mul(T2, cf_mul(U1, U2))))), cf_add(cf_mul(9, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))), cf_add(cf_mul(4, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T2, U2)))), cf_mul(44, cf_mul(D, S)))))), // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of shared memory
+    // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of shared memory
+    cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, cf_mul(T2, cf_mul(U1, U2))))),
+        cf_add(cf_mul(9, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))),
+        cf_add(cf_mul(4, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))),
+        cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T2, U2)))), cf_mul(44, cf_mul(D, S)))))),
   };
-  void *cf_arguments[] = { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0, &cf_given_out_stride1, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, &cf_given_c_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1,
+      &cf_given_out_stride0, &cf_given_out_stride1, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit,
+      &cf_given_c_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
-static int convolution_run(cf_call *cf_state, const float *in, const float *w, float *out, int q, int p, int m, int n, int B0, int B1, int B2)
+static int convolution_run(cf_call *cf_state, const float *in, const float *w, float *out, int q, int p, int m, int n,
+    int B0, int B1, int B2)
 {
   cf_choice cf_chosen;
   convolution_params cf_params = { B0, B1, B2, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(q, B0), 1), B0))) return CF_OK; // (q + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B1), 1), B1))) return CF_OK; // (m + B1 - 1) / B1
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B2), 1), B2))) return CF_OK; // (n + B2 - 1) / B2
-  const int cf_together = cf_begins(in) && cf_mul(cf_add(m, 2), cf_add(n, 2)) % 4 == 0 && cf_add(n, 2) % 4 == 0 ? 4 : cf_begins(in) && cf_mul(cf_add(m, 2), cf_add(n, 2)) % 2 == 0 && cf_add(n, 2) % 2 == 0 ? 2 : 1;
+  const int cf_together = cf_begins(in) && cf_mul(cf_add(m, 2), cf_add(n, 2)) % 4 == 0 && cf_add(n, 2) % 4 == 0 ? 4
+      : cf_begins(in) && cf_mul(cf_add(m, 2), cf_add(n, 2)) % 2 == 0 && cf_add(n, 2) % 2 == 0 ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -567,7 +634,8 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (convolution_select(cf_state->machine, q, p, m, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = convolution_leaf_cost(cf_chosen.leaf, cf_state->machine, q, p, m, n, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          convolution_leaf_cost(cf_chosen.leaf, cf_state->machine, q, p, m, n, &cf_params, CF_SATURATED);
     cf_last.tile = convolution_tile(cf_state->machine, q, p, m, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -577,12 +645,15 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return convolution_tile_run(cf_state, cf_chosen.leaf, 0, 4, 8, 4, 8, 1, 8, 8, 2, cf_together, in, w, out, q, p, m, n);
+    return convolution_tile_run(cf_state, cf_chosen.leaf, 0, 4, 8, 4, 8, 1, 8, 8, 2, cf_together, in, w, out, q, p, m,
+        n);
   case 2:
-    return convolution_tile_run(cf_state, cf_chosen.leaf, 1, 4, 8, 4, 4, 1, 8, 8, 2, cf_together, in, w, out, q, p, m, n);
+    return convolution_tile_run(cf_state, cf_chosen.leaf, 1, 4, 8, 4, 4, 1, 8, 8, 2, cf_together, in, w, out, q, p, m,
+        n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = convolution_select(cf_state->machine, q, p, m, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -600,10 +671,12 @@ static int convolution_run(cf_call *cf_state, const float *in, const float *w, f
 }
 
 // The host code of convolution.mf, which stands at the end of this file.
-static void convolution_host(cf_call *cf_state, int q, int p, int m, int n, const float *in, const float *w, float *out, int B0, int B1, int B2);
+static void convolution_host(cf_call *cf_state, int q, int p, int m, int n, const float *in, const float *w, float *out,
+    int B0, int B1, int B2);
 
 // Decides about a call, and launches unless that is not asked for.
-static int convolution_call(bool cf_launches, const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params, struct CUstream_st *stream,
+static int convolution_call(bool cf_launches, const cf_machine *machine, int q, int p, int m, int n, const float *in,
+    const float *w, float *out, const convolution_params *params, struct CUstream_st *stream,
     convolution_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -625,7 +698,8 @@ static int convolution_call(bool cf_launches, const cf_machine *machine, int q, 
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.q != q || cf_last.p != p || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.q != q || cf_last.p != p || cf_last.m != m || cf_last.n != n) {
       convolution_defaults(cf_state.machine, q, p, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -665,23 +739,28 @@ static int convolution_call(bool cf_launches, const cf_machine *machine, int q, 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[320] = "", cf_parameters[320] = "";
-    cf_print(cf_sizes, sizeof cf_sizes, "q=%lld p=%lld m=%lld n=%lld", (long long)q, (long long)p, (long long)m, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "convolution", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_sizes, sizeof cf_sizes, "q=%lld p=%lld m=%lld n=%lld", (long long)q, (long long)p, (long long)m,
+        (long long)n);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "convolution", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int convolution_launch_explained(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params, struct CUstream_st *stream,
+int convolution_launch_explained(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w,
+    float *out, const convolution_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   convolution_params cf_chosen;
   return convolution_call(true, machine, q, p, m, n, in, w, out, params, stream, &cf_chosen, why);
 }
 
-int convolution_choose(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params,
+int convolution_choose(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w,
+    float *out, const convolution_params *params,
     convolution_params *chosen, cf_choice *why)
 {
   convolution_params cf_chosen;
@@ -691,12 +770,14 @@ int convolution_choose(const cf_machine *machine, int q, int p, int m, int n, co
   return cf_status;
 }
 
-int convolution_launch_on(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params, struct CUstream_st *stream)
+int convolution_launch_on(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w,
+    float *out, const convolution_params *params, struct CUstream_st *stream)
 {
   return convolution_launch_explained(machine, q, p, m, n, in, w, out, params, stream, 0);
 }
 
-int convolution_launch(int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params, struct CUstream_st *stream)
+int convolution_launch(int q, int p, int m, int n, const float *in, const float *w, float *out,
+    const convolution_params *params, struct CUstream_st *stream)
 {
   return convolution_launch_explained(0, q, p, m, n, in, w, out, params, stream, 0);
 }
@@ -711,7 +792,8 @@ int convolution_machine(int device, cf_machine *machine)
 
 // ---- the host code of convolution.mf, with what it needs of its file: no macro of it reaches what stands above
 
-static void convolution_host(cf_call *cf_state, int q, int p, int m, int n, const float *in, const float *w, float *out, int B0, int B1, int B2)
+static void convolution_host(cf_call *cf_state, int q, int p, int m, int n, const float *in, const float *w, float *out,
+    int B0, int B1, int B2)
 {
 #line 4 "convolution.mf"
 

@@ -2,7 +2,6 @@
 #include "cube.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -117,31 +116,35 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   }
 }
 
-
 // ---- cube
-
 
 static int cube_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int n, int B0, int B1, int B2)
 {
   static cf_kernel cf_once = { CF_KERNEL(cube_leaf0), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(n, B1), 1), B1); // (n + B1 - 1) / B1
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
+      "cf_given_j_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -155,11 +158,14 @@ static int cube_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float 
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &B0, &B1, &B2, &cf_given_i_block_extent, &cf_given_j_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &B0, &B1, &B2,
+      &cf_given_i_block_extent, &cf_given_j_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1, int U2, const float *a, float *b, int n)
+static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1,
+    int U2, const float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(cube_tile<1, 4, 32, 2, 2, 2, 8>), {} },
@@ -167,31 +173,43 @@ static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(n); // n
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(n); // n
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_y2_limit_wide = cf_limit(n); // n
   int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
+      "cf_given_y2_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(n, cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
+        cf_div(cf_add(n, cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 },
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_y2_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -236,7 +254,8 @@ static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, 
     return cube_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, a, b, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = cube_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -253,7 +272,8 @@ static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, 
 static void cube_host(cf_call *cf_state, int n, const float *a, float *b, int B0, int B1, int B2);
 
 // Decides about a call, and launches unless that is not asked for.
-static int cube_call(bool cf_launches, const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
+static int cube_call(bool cf_launches, const cf_machine *machine, int n, const float *a, float *b,
+    const cube_params *params, struct CUstream_st *stream,
     cube_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -272,7 +292,8 @@ static int cube_call(bool cf_launches, const cf_machine *machine, int n, const f
       cube_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       cube_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -304,7 +325,8 @@ static int cube_call(bool cf_launches, const cf_machine *machine, int n, const f
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "cube", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -312,7 +334,8 @@ static int cube_call(bool cf_launches, const cf_machine *machine, int n, const f
   return cf_state.status;
 }
 
-int cube_launch_explained(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
+int cube_launch_explained(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   cube_params cf_chosen;
@@ -329,7 +352,8 @@ int cube_choose(const cf_machine *machine, int n, const float *a, float *b, cons
   return cf_status;
 }
 
-int cube_launch_on(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream)
+int cube_launch_on(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params,
+    struct CUstream_st *stream)
 {
   return cube_launch_explained(machine, n, a, b, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "data_bounds.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -18,7 +17,7 @@ extern "C" __global__ void turns_leaf0(
   int *const shared_rows = (int *)cf_shared;
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in rows: B + 1 elements
+  // stage(rows): B + 1 elements into shared memory
   for (int x0 = threadIdx.x; x0 < B + 1; x0 += blockDim.x) {
     const int e0 = i_block * B + x0;
     if (e0 <= n)
@@ -114,9 +113,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
   }
 }
 
-
 // ---- turns
-
 
 static int turns_leaf0_run(cf_call *cf_state, int cf_leaf, const int *rows, const float *x, float *y, int n, int B)
 {
@@ -158,7 +155,8 @@ static int turns_leaf1_run(cf_call *cf_state, int cf_leaf, const int *rows, cons
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int turns_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const int *rows, const float *x, float *y, int n)
+static int turns_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const int *rows,
+    const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(turns_tile<256, 4, 8>), {} },
@@ -166,7 +164,8 @@ static int turns_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -215,7 +214,8 @@ static int turns_run(cf_call *cf_state, const int *rows, const float *x, float *
     return turns_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, rows, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = turns_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -234,7 +234,8 @@ static int turns_run(cf_call *cf_state, const int *rows, const float *x, float *
 static void turns_host(cf_call *cf_state, int n, const int *rows, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int turns_call(bool cf_launches, const cf_machine *machine, int n, const int *rows, const float *x, float *y, const turns_params *params, struct CUstream_st *stream,
+static int turns_call(bool cf_launches, const cf_machine *machine, int n, const int *rows, const float *x, float *y,
+    const turns_params *params, struct CUstream_st *stream,
     turns_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -253,7 +254,8 @@ static int turns_call(bool cf_launches, const cf_machine *machine, int n, const 
       turns_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       turns_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -281,7 +283,8 @@ static int turns_call(bool cf_launches, const cf_machine *machine, int n, const 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "turns", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -289,14 +292,16 @@ static int turns_call(bool cf_launches, const cf_machine *machine, int n, const 
   return cf_state.status;
 }
 
-int turns_launch_explained(const cf_machine *machine, int n, const int *rows, const float *x, float *y, const turns_params *params, struct CUstream_st *stream,
+int turns_launch_explained(const cf_machine *machine, int n, const int *rows, const float *x, float *y,
+    const turns_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   turns_params cf_chosen;
   return turns_call(true, machine, n, rows, x, y, params, stream, &cf_chosen, why);
 }
 
-int turns_choose(const cf_machine *machine, int n, const int *rows, const float *x, float *y, const turns_params *params,
+int turns_choose(const cf_machine *machine, int n, const int *rows, const float *x, float *y,
+    const turns_params *params,
     turns_params *chosen, cf_choice *why)
 {
   turns_params cf_chosen;
@@ -306,12 +311,14 @@ int turns_choose(const cf_machine *machine, int n, const int *rows, const float 
   return cf_status;
 }
 
-int turns_launch_on(const cf_machine *machine, int n, const int *rows, const float *x, float *y, const turns_params *params, struct CUstream_st *stream)
+int turns_launch_on(const cf_machine *machine, int n, const int *rows, const float *x, float *y,
+    const turns_params *params, struct CUstream_st *stream)
 {
   return turns_launch_explained(machine, n, rows, x, y, params, stream, 0);
 }
 
-int turns_launch(int n, const int *rows, const float *x, float *y, const turns_params *params, struct CUstream_st *stream)
+int turns_launch(int n, const int *rows, const float *x, float *y, const turns_params *params,
+    struct CUstream_st *stream)
 {
   return turns_launch_explained(0, n, rows, x, y, params, stream, 0);
 }

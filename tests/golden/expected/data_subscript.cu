@@ -2,7 +2,6 @@
 #include "data_subscript.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -64,9 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) gather_tile(
   }
 }
 
-
 // ---- gather
-
 
 static int gather_leaf0_run(cf_call *cf_state, int cf_leaf, const int *index, const float *x, float *y, int n, int B)
 {
@@ -88,7 +85,8 @@ static int gather_leaf0_run(cf_call *cf_state, int cf_leaf, const int *index, co
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int gather_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const int *index, const float *x, float *y, int n)
+static int gather_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const int *index,
+    const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(gather_tile<256, 4, 8>), {} },
@@ -96,7 +94,8 @@ static int gather_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -145,7 +144,8 @@ static int gather_run(cf_call *cf_state, const int *index, const float *x, float
     return gather_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, index, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = gather_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -162,7 +162,8 @@ static int gather_run(cf_call *cf_state, const int *index, const float *x, float
 static void gather_host(cf_call *cf_state, int n, int m, const int *index, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int gather_call(bool cf_launches, const cf_machine *machine, int n, int m, const int *index, const float *x, float *y, const gather_params *params, struct CUstream_st *stream,
+static int gather_call(bool cf_launches, const cf_machine *machine, int n, int m, const int *index, const float *x,
+    float *y, const gather_params *params, struct CUstream_st *stream,
     gather_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -182,7 +183,8 @@ static int gather_call(bool cf_launches, const cf_machine *machine, int n, int m
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n || cf_last.m != m) {
       gather_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -213,7 +215,8 @@ static int gather_call(bool cf_launches, const cf_machine *machine, int n, int m
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "gather", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -221,14 +224,16 @@ static int gather_call(bool cf_launches, const cf_machine *machine, int n, int m
   return cf_state.status;
 }
 
-int gather_launch_explained(const cf_machine *machine, int n, int m, const int *index, const float *x, float *y, const gather_params *params, struct CUstream_st *stream,
+int gather_launch_explained(const cf_machine *machine, int n, int m, const int *index, const float *x, float *y,
+    const gather_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   gather_params cf_chosen;
   return gather_call(true, machine, n, m, index, x, y, params, stream, &cf_chosen, why);
 }
 
-int gather_choose(const cf_machine *machine, int n, int m, const int *index, const float *x, float *y, const gather_params *params,
+int gather_choose(const cf_machine *machine, int n, int m, const int *index, const float *x, float *y,
+    const gather_params *params,
     gather_params *chosen, cf_choice *why)
 {
   gather_params cf_chosen;
@@ -238,12 +243,14 @@ int gather_choose(const cf_machine *machine, int n, int m, const int *index, con
   return cf_status;
 }
 
-int gather_launch_on(const cf_machine *machine, int n, int m, const int *index, const float *x, float *y, const gather_params *params, struct CUstream_st *stream)
+int gather_launch_on(const cf_machine *machine, int n, int m, const int *index, const float *x, float *y,
+    const gather_params *params, struct CUstream_st *stream)
 {
   return gather_launch_explained(machine, n, m, index, x, y, params, stream, 0);
 }
 
-int gather_launch(int n, int m, const int *index, const float *x, float *y, const gather_params *params, struct CUstream_st *stream)
+int gather_launch(int n, int m, const int *index, const float *x, float *y, const gather_params *params,
+    struct CUstream_st *stream)
 {
   return gather_launch_explained(0, n, m, index, x, y, params, stream, 0);
 }

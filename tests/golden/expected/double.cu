@@ -2,7 +2,6 @@
 #include "double.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -64,9 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
   }
 }
 
-
 // ---- mixed
-
 
 static int mixed_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, double *y, int n, double alpha, int B)
 {
@@ -88,7 +85,8 @@ static int mixed_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, doubl
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int mixed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, double *y, int n, double alpha)
+static int mixed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, double *y,
+    int n, double alpha)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(mixed_tile<256, 4, 4>), {} },
@@ -96,7 +94,8 @@ static int mixed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -145,7 +144,8 @@ static int mixed_run(cf_call *cf_state, const float *x, double *y, int n, double
     return mixed_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, alpha);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = mixed_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -162,7 +162,8 @@ static int mixed_run(cf_call *cf_state, const float *x, double *y, int n, double
 static void mixed_host(cf_call *cf_state, int n, double alpha, const float *x, double *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int mixed_call(bool cf_launches, const cf_machine *machine, int n, double alpha, const float *x, double *y, const mixed_params *params, struct CUstream_st *stream,
+static int mixed_call(bool cf_launches, const cf_machine *machine, int n, double alpha, const float *x, double *y,
+    const mixed_params *params, struct CUstream_st *stream,
     mixed_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -181,7 +182,8 @@ static int mixed_call(bool cf_launches, const cf_machine *machine, int n, double
       mixed_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       mixed_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -209,7 +211,8 @@ static int mixed_call(bool cf_launches, const cf_machine *machine, int n, double
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "mixed", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -217,7 +220,8 @@ static int mixed_call(bool cf_launches, const cf_machine *machine, int n, double
   return cf_state.status;
 }
 
-int mixed_launch_explained(const cf_machine *machine, int n, double alpha, const float *x, double *y, const mixed_params *params, struct CUstream_st *stream,
+int mixed_launch_explained(const cf_machine *machine, int n, double alpha, const float *x, double *y,
+    const mixed_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   mixed_params cf_chosen;
@@ -234,7 +238,8 @@ int mixed_choose(const cf_machine *machine, int n, double alpha, const float *x,
   return cf_status;
 }
 
-int mixed_launch_on(const cf_machine *machine, int n, double alpha, const float *x, double *y, const mixed_params *params, struct CUstream_st *stream)
+int mixed_launch_on(const cf_machine *machine, int n, double alpha, const float *x, double *y,
+    const mixed_params *params, struct CUstream_st *stream)
 {
   return mixed_launch_explained(machine, n, alpha, x, y, params, stream, 0);
 }

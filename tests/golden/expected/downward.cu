@@ -2,7 +2,6 @@
 #include "downward.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -18,7 +17,7 @@ extern "C" __global__ void downward_leaf0(
   float *const shared_c = (float *)cf_shared;
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in c: 8 elements
+  // stage(c): 8 elements into shared memory
   for (int x0 = threadIdx.x; x0 < 8; x0 += blockDim.x) {
     const int e0 = x0;
     shared_c[x0] = c[e0];
@@ -123,9 +122,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
   }
 }
 
-
 // ---- downward
-
 
 static int downward_leaf0_run(cf_call *cf_state, int cf_leaf, const float *c, const float *x, float *y, int n, int B)
 {
@@ -167,7 +164,8 @@ static int downward_leaf1_run(cf_call *cf_state, int cf_leaf, const float *c, co
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int downward_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *c, const float *x, float *y, int n)
+static int downward_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *c,
+    const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(downward_tile<256, 4, 8>), {} },
@@ -175,7 +173,8 @@ static int downward_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -224,7 +223,8 @@ static int downward_run(cf_call *cf_state, const float *c, const float *x, float
     return downward_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, c, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = downward_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -243,7 +243,8 @@ static int downward_run(cf_call *cf_state, const float *c, const float *x, float
 static void downward_host(cf_call *cf_state, int n, const float *c, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int downward_call(bool cf_launches, const cf_machine *machine, int n, const float *c, const float *x, float *y, const downward_params *params, struct CUstream_st *stream,
+static int downward_call(bool cf_launches, const cf_machine *machine, int n, const float *c, const float *x, float *y,
+    const downward_params *params, struct CUstream_st *stream,
     downward_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -262,7 +263,8 @@ static int downward_call(bool cf_launches, const cf_machine *machine, int n, con
       downward_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       downward_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -290,22 +292,26 @@ static int downward_call(bool cf_launches, const cf_machine *machine, int n, con
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "downward", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "downward", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int downward_launch_explained(const cf_machine *machine, int n, const float *c, const float *x, float *y, const downward_params *params, struct CUstream_st *stream,
+int downward_launch_explained(const cf_machine *machine, int n, const float *c, const float *x, float *y,
+    const downward_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   downward_params cf_chosen;
   return downward_call(true, machine, n, c, x, y, params, stream, &cf_chosen, why);
 }
 
-int downward_choose(const cf_machine *machine, int n, const float *c, const float *x, float *y, const downward_params *params,
+int downward_choose(const cf_machine *machine, int n, const float *c, const float *x, float *y,
+    const downward_params *params,
     downward_params *chosen, cf_choice *why)
 {
   downward_params cf_chosen;
@@ -315,12 +321,14 @@ int downward_choose(const cf_machine *machine, int n, const float *c, const floa
   return cf_status;
 }
 
-int downward_launch_on(const cf_machine *machine, int n, const float *c, const float *x, float *y, const downward_params *params, struct CUstream_st *stream)
+int downward_launch_on(const cf_machine *machine, int n, const float *c, const float *x, float *y,
+    const downward_params *params, struct CUstream_st *stream)
 {
   return downward_launch_explained(machine, n, c, x, y, params, stream, 0);
 }
 
-int downward_launch(int n, const float *c, const float *x, float *y, const downward_params *params, struct CUstream_st *stream)
+int downward_launch(int n, const float *c, const float *x, float *y, const downward_params *params,
+    struct CUstream_st *stream)
 {
   return downward_launch_explained(0, n, c, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "early_return.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -63,9 +62,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) settle_tile(
   }
 }
 
-
 // ---- settle
-
 
 static int settle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B)
 {
@@ -87,7 +84,8 @@ static int settle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int settle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n)
+static int settle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(settle_tile<256, 4, 8>), {} },
@@ -95,7 +93,8 @@ static int settle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -144,7 +143,8 @@ static int settle_run(cf_call *cf_state, const float *x, float *y, int n, int B)
     return settle_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = settle_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -161,7 +161,8 @@ static int settle_run(cf_call *cf_state, const float *x, float *y, int n, int B)
 static void settle_host(cf_call *cf_state, int n, int most, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int settle_call(bool cf_launches, const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream,
+static int settle_call(bool cf_launches, const cf_machine *machine, int n, int most, const float *x, float *y,
+    const settle_params *params, struct CUstream_st *stream,
     settle_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -180,7 +181,8 @@ static int settle_call(bool cf_launches, const cf_machine *machine, int n, int m
       settle_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       settle_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -208,7 +210,8 @@ static int settle_call(bool cf_launches, const cf_machine *machine, int n, int m
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld most=%lld", (long long)n, (long long)most);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "settle", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -216,7 +219,8 @@ static int settle_call(bool cf_launches, const cf_machine *machine, int n, int m
   return cf_state.status;
 }
 
-int settle_launch_explained(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream,
+int settle_launch_explained(const cf_machine *machine, int n, int most, const float *x, float *y,
+    const settle_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   settle_params cf_chosen;
@@ -233,7 +237,8 @@ int settle_choose(const cf_machine *machine, int n, int most, const float *x, fl
   return cf_status;
 }
 
-int settle_launch_on(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream)
+int settle_launch_on(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params,
+    struct CUstream_st *stream)
 {
   return settle_launch_explained(machine, n, most, x, y, params, stream, 0);
 }

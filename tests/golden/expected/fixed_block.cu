@@ -2,7 +2,6 @@
 #include "fixed_block.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -22,7 +21,7 @@ extern "C" __global__ void smooth_leaf0(
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
     const int i_thread = threadIdx.y;
-    // copy in a: 10 x 34 elements
+    // stage(a): 10 x 34 elements into shared memory
     for (int x0 = threadIdx.y; x0 < 10; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < 34; x1 += blockDim.x) {
         const int e0 = 8 * i_block + x0;
@@ -113,22 +112,24 @@ extern "C" __global__ void smooth_leaf1(
   }
 }
 
-
 // ---- smooth
-
 
 static int smooth_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int h, int w)
 {
   static cf_kernel cf_once = { CF_KERNEL(smooth_leaf0), {} };
   const long long cf_given_a_stride0_wide = w; // w
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = w; // w
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8); // (h - 1 - 1 + 8 - 1) / 8
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
+  // (h - 1 - 1 + 8 - 1) / 8
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8);
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), // (w - 1 - 1 + 32 - 1) / 32
@@ -151,13 +152,17 @@ static int smooth_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, floa
   static cf_kernel cf_once = { CF_KERNEL(smooth_leaf1), {} };
   const long long cf_given_a_stride0_wide = w; // w
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = w; // w
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8); // (h - 1 - 1 + 8 - 1) / 8
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
+  // (h - 1 - 1 + 8 - 1) / 8
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8);
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), // (w - 1 - 1 + 32 - 1) / 32
@@ -180,7 +185,8 @@ static int smooth_run(cf_call *cf_state, const float *a, float *b, int h, int w)
   cf_choice cf_chosen;
   smooth_params cf_params = { 0 };
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8))) return CF_OK; // (h - 1 - 1 + 8 - 1) / 8
-  if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32))) return CF_OK; // (w - 1 - 1 + 32 - 1) / 32
+  // (w - 1 - 1 + 32 - 1) / 32
+  if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32))) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -222,7 +228,8 @@ static int smooth_run(cf_call *cf_state, const float *a, float *b, int h, int w)
 static void smooth_host(cf_call *cf_state, int h, int w, const float *a, float *b);
 
 // Decides about a call, and launches unless that is not asked for.
-static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream,
+static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *a, float *b,
+    const smooth_params *params, struct CUstream_st *stream,
     smooth_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -242,7 +249,8 @@ static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w
       int h;
       int w;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.h != h || cf_last.w != w) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.h != h || cf_last.w != w) {
       smooth_defaults(cf_state.machine, h, w, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -275,7 +283,8 @@ static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w
   return cf_state.status;
 }
 
-int smooth_launch_explained(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream,
+int smooth_launch_explained(const cf_machine *machine, int h, int w, const float *a, float *b,
+    const smooth_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   smooth_params cf_chosen;
@@ -292,7 +301,8 @@ int smooth_choose(const cf_machine *machine, int h, int w, const float *a, float
   return cf_status;
 }
 
-int smooth_launch_on(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream)
+int smooth_launch_on(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params,
+    struct CUstream_st *stream)
 {
   return smooth_launch_explained(machine, h, w, a, b, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "floor_grid.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -72,9 +71,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
   }
 }
 
-
 // ---- whole
-
 
 static int whole_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int B, int dim)
 {
@@ -116,7 +113,8 @@ static int whole_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int whole_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int B, int dim)
+static int whole_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int B, int dim)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(whole_tile<256, 4, 8>), {} },
@@ -124,7 +122,8 @@ static int whole_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(dim, B)); // dim * B
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(dim, B), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -173,7 +172,8 @@ static int whole_run(cf_call *cf_state, const float *x, float *y, int n, int B, 
     return whole_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, B, dim);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = whole_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -192,7 +192,8 @@ static int whole_run(cf_call *cf_state, const float *x, float *y, int n, int B, 
 static void whole_host(cf_call *cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int whole_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const whole_params *params, struct CUstream_st *stream,
+static int whole_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y,
+    const whole_params *params, struct CUstream_st *stream,
     whole_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -211,7 +212,8 @@ static int whole_call(bool cf_launches, const cf_machine *machine, int n, const 
       whole_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       whole_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -239,7 +241,8 @@ static int whole_call(bool cf_launches, const cf_machine *machine, int n, const 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "whole", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -247,7 +250,8 @@ static int whole_call(bool cf_launches, const cf_machine *machine, int n, const 
   return cf_state.status;
 }
 
-int whole_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params, struct CUstream_st *stream,
+int whole_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   whole_params cf_chosen;
@@ -264,7 +268,8 @@ int whole_choose(const cf_machine *machine, int n, const float *x, float *y, con
   return cf_status;
 }
 
-int whole_launch_on(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params, struct CUstream_st *stream)
+int whole_launch_on(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params,
+    struct CUstream_st *stream)
 {
   return whole_launch_explained(machine, n, x, y, params, stream, 0);
 }

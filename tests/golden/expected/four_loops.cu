@@ -2,7 +2,6 @@
 #include "four_loops.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -46,7 +45,7 @@ extern "C" __global__ void permute_leaf0(
             x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
 #line "four_loops.cu"
       __syncthreads();
-      // copy out y: B0 x B1 x 1 x 1 elements
+      // stage(y): B0 x B1 x 1 x 1 elements back to global memory
       for (int x0 = 0; x0 < B0; x0++)
         for (int x1 = threadIdx.z; x1 < B1; x1 += blockDim.z)
           for (int x2 = threadIdx.y; x2 < 1; x2 += blockDim.y)
@@ -99,7 +98,7 @@ extern "C" __global__ void __maxnreg__(32) permute_leaf1(
             + (k_block + k_thread) * x_stride2 + ((long)l_block * B1 + l_thread)];
 #line "four_loops.cu"
       __syncthreads();
-      // copy out y: B0 x B1 x 1 x 1 elements
+      // stage(y): B0 x B1 x 1 x 1 elements back to global memory
       for (int x0 = 0; x0 < B0; x0++)
         for (int x1 = threadIdx.z; x1 < B1; x1 += blockDim.z)
           for (int x2 = threadIdx.y; x2 < 1; x2 += blockDim.y)
@@ -240,45 +239,54 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   }
 }
 
-
 // ---- permute
 
-
-static int permute_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
+static int permute_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(permute_leaf0), {} };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
+      "cf_given_x_stride1")) return cf_state->status;
   const long long cf_given_x_stride2_wide = d; // d
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
+      "cf_given_x_stride2")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
+      "cf_given_y_stride1")) return cf_state->status;
   const long long cf_given_y_stride2_wide = c; // c
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
+      "cf_given_y_stride2")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
+      "cf_given_j_block_extent")) return cf_state->status;
   const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
   int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent, "cf_given_k_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent,
+      "cf_given_k_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
       cf_div(cf_sub(cf_add(c, 1), 1), 1), // (c + 1 - 1) / 1
-      cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), // (a + 1 - 1) / 1 * ((b + B0 - 1) / B0)
+      // (a + 1 - 1) / 1 * ((b + B0 - 1) / B0)
+      cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
     },
     { // threads along x, y, z
       B1, // B1
@@ -287,45 +295,59 @@ static int permute_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, flo
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, 0 };
+  void *cf_arguments[] =
+      { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
+      &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent,
+      &cf_given_k_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int permute_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
+static int permute_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(permute_leaf1), {} };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
+      "cf_given_x_stride1")) return cf_state->status;
   const long long cf_given_x_stride2_wide = d; // d
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
+      "cf_given_x_stride2")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
+      "cf_given_y_stride1")) return cf_state->status;
   const long long cf_given_y_stride2_wide = c; // c
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
+      "cf_given_y_stride2")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
+      "cf_given_j_block_extent")) return cf_state->status;
   const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
   int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent, "cf_given_k_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent,
+      "cf_given_k_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
       cf_div(cf_sub(cf_add(c, 1), 1), 1), // (c + 1 - 1) / 1
-      cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), // (a + 1 - 1) / 1 * ((b + B0 - 1) / B0)
+      // (a + 1 - 1) / 1 * ((b + B0 - 1) / B0)
+      cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
     },
     { // threads along x, y, z
       B1, // B1
@@ -334,45 +356,59 @@ static int permute_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, flo
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, 0 };
+  void *cf_arguments[] =
+      { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
+      &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent,
+      &cf_given_k_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int permute_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
+static int permute_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(permute_leaf2), {} };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
+      "cf_given_x_stride1")) return cf_state->status;
   const long long cf_given_x_stride2_wide = d; // d
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
+      "cf_given_x_stride2")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
+      "cf_given_y_stride1")) return cf_state->status;
   const long long cf_given_y_stride2_wide = c; // c
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
+      "cf_given_y_stride2")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
+      "cf_given_j_block_extent")) return cf_state->status;
   const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
   int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent, "cf_given_k_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent,
+      "cf_given_k_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
       cf_div(cf_sub(cf_add(c, 1), 1), 1), // (c + 1 - 1) / 1
-      cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), // (a + 1 - 1) / 1 * ((b + B0 - 1) / B0)
+      // (a + 1 - 1) / 1 * ((b + B0 - 1) / B0)
+      cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
     },
     { // threads along x, y, z
       B1, // B1
@@ -381,11 +417,15 @@ static int permute_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, flo
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, 0 };
+  void *cf_arguments[] =
+      { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
+      &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent,
+      &cf_given_k_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int T2, int T3, int U1, int U2, int U3, const float *x, float *y, int a, int b, int c, int d)
+static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int T2, int T3, int U1, int U2,
+    int U3, const float *x, float *y, int a, int b, int c, int d)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(permute_tile<1, 4, 32, 2, 2, 2, 8>), {} },
@@ -393,37 +433,53 @@ static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
+      "cf_given_x_stride1")) return cf_state->status;
   const long long cf_given_x_stride2_wide = d; // d
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
+      "cf_given_x_stride2")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
+      "cf_given_y_stride1")) return cf_state->status;
   const long long cf_given_y_stride2_wide = c; // c
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
+      "cf_given_y_stride2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(b); // b
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
-  const long long cf_given_y2_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1)); // (c + 1 - 1) / 1 * 1
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
+  // (c + 1 - 1) / 1 * 1
+  const long long cf_given_y2_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
   int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
+      "cf_given_y2_limit")) return cf_state->status;
   const long long cf_given_y3_limit_wide = cf_limit(d); // d
   int cf_given_y3_limit = (int)cf_given_y3_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y3_limit_wide, (long long)cf_given_y3_limit, "cf_given_y3_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y3_limit_wide, (long long)cf_given_y3_limit,
+      "cf_given_y3_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_mul(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1), cf_div(cf_add(b, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), cf_div(cf_add(d, cf_sub(cf_mul(T3, U3), 1)), cf_mul(T3, U3))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_mul(cf_mul(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1),
+        cf_div(cf_add(b, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
+        cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))),
+        cf_div(cf_add(d, cf_sub(cf_mul(T3, U3), 1)), cf_mul(T3, U3))), 1, 1 },
     { T3, T2, T1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &cf_given_y1_limit, &cf_given_y2_limit, &cf_given_y3_limit, 0 };
+  void *cf_arguments[] =
+      { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
+      &cf_given_y_stride2, &cf_given_y1_limit, &cf_given_y2_limit, &cf_given_y3_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -469,7 +525,8 @@ static int permute_run(cf_call *cf_state, const float *x, float *y, int a, int b
     return permute_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, x, y, a, b, c, d);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = permute_select(cf_state->machine, a, b, c, d, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -490,7 +547,8 @@ static int permute_run(cf_call *cf_state, const float *x, float *y, int a, int b
 static void permute_host(cf_call *cf_state, int a, int b, int c, int d, const float *x, float *y, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream,
+static int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int c, int d, const float *x,
+    float *y, const permute_params *params, struct CUstream_st *stream,
     permute_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -512,7 +570,8 @@ static int permute_call(bool cf_launches, const cf_machine *machine, int a, int 
       int c;
       int d;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.a != a || cf_last.b != b || cf_last.c != c || cf_last.d != d) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.a != a || cf_last.b != b || cf_last.c != c || cf_last.d != d) {
       permute_defaults(cf_state.machine, a, b, c, d, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -550,8 +609,10 @@ static int permute_call(bool cf_launches, const cf_machine *machine, int a, int 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[320] = "", cf_parameters[256] = "";
-    cf_print(cf_sizes, sizeof cf_sizes, "a=%lld b=%lld c=%lld d=%lld", (long long)a, (long long)b, (long long)c, (long long)d);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_sizes, sizeof cf_sizes, "a=%lld b=%lld c=%lld d=%lld", (long long)a, (long long)b, (long long)c,
+        (long long)d);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "permute", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -559,14 +620,16 @@ static int permute_call(bool cf_launches, const cf_machine *machine, int a, int 
   return cf_state.status;
 }
 
-int permute_launch_explained(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream,
+int permute_launch_explained(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y,
+    const permute_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   permute_params cf_chosen;
   return permute_call(true, machine, a, b, c, d, x, y, params, stream, &cf_chosen, why);
 }
 
-int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params,
+int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y,
+    const permute_params *params,
     permute_params *chosen, cf_choice *why)
 {
   permute_params cf_chosen;
@@ -576,12 +639,14 @@ int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const 
   return cf_status;
 }
 
-int permute_launch_on(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream)
+int permute_launch_on(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y,
+    const permute_params *params, struct CUstream_st *stream)
 {
   return permute_launch_explained(machine, a, b, c, d, x, y, params, stream, 0);
 }
 
-int permute_launch(int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream)
+int permute_launch(int a, int b, int c, int d, const float *x, float *y, const permute_params *params,
+    struct CUstream_st *stream)
 {
   return permute_launch_explained(0, a, b, c, d, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "gemm.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -28,7 +27,7 @@ extern "C" __global__ void gemm_leaf0(
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
     const int i_thread = threadIdx.y;
-    // copy in a: B0 x k elements
+    // stage(a): B0 x k elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < k; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
@@ -36,7 +35,7 @@ extern "C" __global__ void gemm_leaf0(
         if (e0 < m)
           shared_a[x0 * k + x1] = a[e0 * a_stride0 + e1];
       }
-    // copy in b: k x B1 elements
+    // stage(b): k x B1 elements into shared memory
     for (int x0 = threadIdx.y; x0 < k; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
         const int e0 = x0;
@@ -110,8 +109,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
     int y1_limit,
     int l_limit)
 {
-  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -128,10 +128,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   const int o1 = i1 * (T1 * U1);
   float *const shared_a = (float *)cf_shared;
   float *const shared_b = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
-  cf_feed<float, cf_together == 4, D, T1 * U1, 0, D, 0, T0
-      * T1> feed_b(&b[o1], b_stride0, l_limit, y1_limit - o1, thread);
+  // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
+  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
+  // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
+  cf_feed<float, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
+      y1_limit - o1, thread);
+  // accumulate(c): U0 x U1 elements in registers while the loop runs
   float private_c[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -164,6 +167,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   }
   cf_await<S - 2>();
   __syncthreads();
+  // stage(a, b): what a step reads into registers, a step ahead
   float fragment_a[2][U0];
   float fragment_b[2][U1];
   const int whole = l_limit / D;
@@ -183,11 +187,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
       }
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
-      cf_vectors<4, U0, 4
-          * T0>(&fragment_a[(z + 1) % 2][0],
+      cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
           &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
-      cf_vectors<4, U1, 4
-          * T1>(&fragment_b[(z + 1) % 2][0],
+      cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
@@ -243,25 +245,28 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   }
 }
 
-
 // ---- gemm
 
-
-static int gemm_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
+static int gemm_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(gemm_leaf0), {} };
   const long long cf_given_a_stride0_wide = k; // k
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -275,25 +280,32 @@ static int gemm_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const 
     },
     cf_add(cf_mul(B0, k), cf_mul(B1, k)), // k*B0 + k*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1,
+      &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int gemm_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
+static int gemm_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(gemm_leaf1), {} };
   const long long cf_given_a_stride0_wide = k; // k
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -307,11 +319,14 @@ static int gemm_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const 
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1,
+      &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const float *a, const float *b, float *c, int m, int n, int k)
+static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
+    int cf_together, const float *a, const float *b, float *c, int m, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(gemm_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -330,29 +345,41 @@ static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   if (cf_is_empty(k)) return CF_OK; // k
   const long long cf_given_a_stride0_wide = k; // k
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(m); // m
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(n); // n
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_l_limit_wide = cf_limit(k); // k
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
+      "cf_given_l_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
+    // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
+    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))),
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_l_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_l_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
@@ -404,7 +431,8 @@ static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c,
     return gemm_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, m, n, k);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 6)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = gemm_select(cf_state->machine, m, n, k, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -423,7 +451,8 @@ static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c,
 static void gemm_host(cf_call *cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
+static int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, const float *a, const float *b,
+    float *c, const gemm_params *params, struct CUstream_st *stream,
     gemm_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -444,7 +473,8 @@ static int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, 
       int n;
       int k;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
       gemm_defaults(cf_state.machine, m, n, k, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -480,7 +510,8 @@ static int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[256] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld k=%lld", (long long)m, (long long)n, (long long)k);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "gemm", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -488,14 +519,16 @@ static int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, 
   return cf_state.status;
 }
 
-int gemm_launch_explained(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
+int gemm_launch_explained(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c,
+    const gemm_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   gemm_params cf_chosen;
   return gemm_call(true, machine, m, n, k, a, b, c, params, stream, &cf_chosen, why);
 }
 
-int gemm_choose(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params,
+int gemm_choose(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c,
+    const gemm_params *params,
     gemm_params *chosen, cf_choice *why)
 {
   gemm_params cf_chosen;
@@ -505,12 +538,14 @@ int gemm_choose(const cf_machine *machine, int m, int n, int k, const float *a, 
   return cf_status;
 }
 
-int gemm_launch_on(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream)
+int gemm_launch_on(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c,
+    const gemm_params *params, struct CUstream_st *stream)
 {
   return gemm_launch_explained(machine, m, n, k, a, b, c, params, stream, 0);
 }
 
-int gemm_launch(int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream)
+int gemm_launch(int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params,
+    struct CUstream_st *stream)
 {
   return gemm_launch_explained(0, m, n, k, a, b, c, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "heat3d.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -30,7 +29,7 @@ extern "C" __global__ void heat3d_1_leaf0(
       const int u2 = threadIdx.x;
       const int u1 = threadIdx.y;
       const int u0 = threadIdx.z;
-      // copy in a: (B0 + 2) x (B1 + 2) x (B2 + 2) elements
+      // stage(a): (B0 + 2) x (B1 + 2) x (B2 + 2) elements into shared memory
       for (int x0 = threadIdx.z; x0 < B0 + 2; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
@@ -87,7 +86,7 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf1(
       const int u2 = threadIdx.x;
       const int u1 = threadIdx.y;
       const int u0 = threadIdx.z;
-      // copy in a: (B0 + 2) x (B1 + 2) x (B2 + 2) elements
+      // stage(a): (B0 + 2) x (B1 + 2) x (B2 + 2) elements into shared memory
       for (int x0 = threadIdx.z; x0 < B0 + 2; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
@@ -226,7 +225,7 @@ extern "C" __global__ void heat3d_2_leaf0(
       const int u2 = threadIdx.x;
       const int u1 = threadIdx.y;
       const int u0 = threadIdx.z;
-      // copy in b: (B0 + 2) x (B1 + 2) x (B2 + 2) elements
+      // stage(b): (B0 + 2) x (B1 + 2) x (B2 + 2) elements into shared memory
       for (int x0 = threadIdx.z; x0 < B0 + 2; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
@@ -283,7 +282,7 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf1(
       const int u2 = threadIdx.x;
       const int u1 = threadIdx.y;
       const int u0 = threadIdx.z;
-      // copy in b: (B0 + 2) x (B1 + 2) x (B2 + 2) elements
+      // stage(b): (B0 + 2) x (B1 + 2) x (B2 + 2) elements into shared memory
       for (int x0 = threadIdx.z; x0 < B0 + 2; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
@@ -431,6 +430,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       if (o0 + (t0 * U0 + U0) <= y0_limit && o1 + (t1 * U1 + U1) <= y1_limit
           && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit : 0 <= first && first
           + 4 <= y2_limit)) {
+        // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[U0][U1][4];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -441,18 +441,18 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             float window_a[22];
             window_a[0] = 0 <= first && first < y2_limit
                 ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + first] : 0;
-            cf_vectors<cf_together, 4,
-                4>(&window_a[1], &a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_a[1],
+                &a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
             window_a[5] = 0 <= first + 3 && first + 3 < y2_limit
                 ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 5)] : 0;
-            cf_vectors<cf_together, 4,
-                4>(&window_a[6], &a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4,
-                4>(&window_a[10], &a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4,
-                4>(&window_a[14], &a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4,
-                4>(&window_a[18], &a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_a[6],
+                &a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_a[10],
+                &a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_a[14],
+                &a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_a[18],
+                &a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (first + 1)]);
             #pragma unroll
             for (int point = 0; point < 4; point++)
 #line 18 "heat3d.mf"
@@ -613,6 +613,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       if (o0 + (t0 * U0 + U0) <= y0_limit && o1 + (t1 * U1 + U1) <= y1_limit
           && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit : 0 <= first && first
           + 4 <= y2_limit)) {
+        // vectorize(b): windows of rows in registers, 4 points at a time
         float value_a[U0][U1][4];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -623,18 +624,18 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             float window_b[22];
             window_b[0] = 0 <= first && first < y2_limit
                 ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + first] : 0;
-            cf_vectors<cf_together, 4,
-                4>(&window_b[1], &b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_b[1],
+                &b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
             window_b[5] = 0 <= first + 3 && first + 3 < y2_limit
                 ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 5)] : 0;
-            cf_vectors<cf_together, 4,
-                4>(&window_b[6], &b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4,
-                4>(&window_b[10], &b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4,
-                4>(&window_b[14], &b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (first + 1)]);
-            cf_vectors<cf_together, 4,
-                4>(&window_b[18], &b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_b[6],
+                &b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_b[10],
+                &b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_b[14],
+                &b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (first + 1)]);
+            cf_vectors<cf_together, 4, 4>(&window_b[18],
+                &b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (first + 1)]);
             #pragma unroll
             for (int point = 0; point < 4; point++)
 #line 33 "heat3d.mf"
@@ -763,25 +764,28 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
   }
 }
 
-
 // ---- heat3d
 
-
-static int heat3d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf0), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -793,27 +797,38 @@ static int heat3d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
       B1, // B1
       B0, // B0
     },
-    cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    cf_add(cf_mul(B0, cf_mul(B1, B2)),
+        cf_add(cf_mul(2, cf_mul(B0, B1)),
+        cf_add(cf_mul(2, cf_mul(B0, B2)),
+        cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))),
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf1), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -825,27 +840,38 @@ static int heat3d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b
       B1, // B1
       B0, // B0
     },
-    cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    cf_add(cf_mul(B0, cf_mul(B1, B2)),
+        cf_add(cf_mul(2, cf_mul(B0, B1)),
+        cf_add(cf_mul(2, cf_mul(B0, B2)),
+        cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))),
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_1_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf2), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -859,25 +885,32 @@ static int heat3d_1_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_1_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf3), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -891,11 +924,14 @@ static int heat3d_1_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1, int U2, int cf_together, float *a, float *b, int n, float r)
+static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1,
+    int U2, int cf_together, float *a, float *b, int n, float r)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 3, 4>), {} },
@@ -910,42 +946,57 @@ static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_y2_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
+      "cf_given_y2_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
+        cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 },
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r,
+      &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
-static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0,
+    int dim1, int dim2)
 {
   cf_choice cf_chosen;
   heat3d_params cf_params = { B0, B1, B2, 0, };
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   if (cf_is_empty(dim2)) return CF_OK; // dim2
-  const int cf_together = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(b) ? 2 : 1;
+  const int cf_together = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a)
+      && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -965,7 +1016,8 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (heat3d_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = heat3d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          heat3d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
     cf_last.tile = heat3d_1_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -982,7 +1034,8 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = heat3d_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -1001,21 +1054,26 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
   }
 }
 
-static int heat3d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf0), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1027,27 +1085,38 @@ static int heat3d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
       B1, // B1
       B0, // B0
     },
-    cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    cf_add(cf_mul(B0, cf_mul(B1, B2)),
+        cf_add(cf_mul(2, cf_mul(B0, B1)),
+        cf_add(cf_mul(2, cf_mul(B0, B2)),
+        cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))),
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf1), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1059,27 +1128,38 @@ static int heat3d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b
       B1, // B1
       B0, // B0
     },
-    cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
+    cf_add(cf_mul(B0, cf_mul(B1, B2)),
+        cf_add(cf_mul(2, cf_mul(B0, B1)),
+        cf_add(cf_mul(2, cf_mul(B0, B2)),
+        cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))),
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_2_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf2), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1093,25 +1173,32 @@ static int heat3d_2_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_2_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1,
+    int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf3), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1125,11 +1212,14 @@ static int heat3d_2_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
+      &B2, &dim0, &dim1, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1, int U2, int cf_together, float *a, float *b, int n, float r)
+static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1,
+    int U2, int cf_together, float *a, float *b, int n, float r)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 3, 4>), {} },
@@ -1144,42 +1234,57 @@ static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_stride1_wide = n; // n
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
+      "cf_given_a_stride1")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_b_stride1_wide = n; // n
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
+      "cf_given_b_stride1")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_y2_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
+      "cf_given_y2_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
+        cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 },
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r,
+      &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
-static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0,
+    int dim1, int dim2)
 {
   cf_choice cf_chosen;
   heat3d_params cf_params = { B0, B1, B2, 0, };
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   if (cf_is_empty(dim2)) return CF_OK; // dim2
-  const int cf_together = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(a) ? 2 : 1;
+  const int cf_together = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b)
+      && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(a) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1199,7 +1304,8 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (heat3d_2_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = heat3d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          heat3d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
     cf_last.tile = heat3d_2_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -1216,7 +1322,8 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
     return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = heat3d_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -1239,7 +1346,8 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
 static void heat3d_host(cf_call *cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2);
 
 // Decides about a call, and launches unless that is not asked for.
-static int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
+static int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float r, float *a, float *b,
+    const heat3d_params *params, struct CUstream_st *stream,
     heat3d_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -1258,7 +1366,8 @@ static int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n
       heat3d_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       heat3d_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1290,7 +1399,8 @@ static int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[320] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "heat3d", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -1298,7 +1408,8 @@ static int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n
   return cf_state.status;
 }
 
-int heat3d_launch_explained(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
+int heat3d_launch_explained(const cf_machine *machine, int T, int n, float r, float *a, float *b,
+    const heat3d_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   heat3d_params cf_chosen;
@@ -1315,7 +1426,8 @@ int heat3d_choose(const cf_machine *machine, int T, int n, float r, float *a, fl
   return cf_status;
 }
 
-int heat3d_launch_on(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream)
+int heat3d_launch_on(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params,
+    struct CUstream_st *stream)
 {
   return heat3d_launch_explained(machine, T, n, r, a, b, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "host_scalars.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -65,11 +64,10 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
   }
 }
 
-
 // ---- host_scalars
 
-
-static int host_scalars_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int B, int half, float twice)
+static int host_scalars_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int B, int half,
+    float twice)
 {
   static cf_kernel cf_once = { CF_KERNEL(host_scalars_leaf0), {} };
   const cf_shape cf_sizes = {
@@ -89,7 +87,8 @@ static int host_scalars_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int host_scalars_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int half, float twice)
+static int host_scalars_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x,
+    float *y, int half, float twice)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(host_scalars_tile<256, 4, 8>), {} },
@@ -97,7 +96,8 @@ static int host_scalars_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_y_1_limit_wide = cf_limit(half); // half
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(half, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -107,7 +107,8 @@ static int host_scalars_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int host_scalars_run(cf_call *cf_state, const float *x, float *y, int n, CF_UNUSED float scale, int B, int half, float twice)
+static int host_scalars_run(cf_call *cf_state, const float *x, float *y, int n, CF_UNUSED float scale, int B, int half,
+    float twice)
 {
   cf_choice cf_chosen;
   host_scalars_params cf_params = { B, 0, };
@@ -146,7 +147,8 @@ static int host_scalars_run(cf_call *cf_state, const float *x, float *y, int n, 
     return host_scalars_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, half, twice);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = host_scalars_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -163,7 +165,8 @@ static int host_scalars_run(cf_call *cf_state, const float *x, float *y, int n, 
 static void host_scalars_host(cf_call *cf_state, int n, float scale, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int host_scalars_call(bool cf_launches, const cf_machine *machine, int n, float scale, const float *x, float *y, const host_scalars_params *params, struct CUstream_st *stream,
+static int host_scalars_call(bool cf_launches, const cf_machine *machine, int n, float scale, const float *x, float *y,
+    const host_scalars_params *params, struct CUstream_st *stream,
     host_scalars_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -182,7 +185,8 @@ static int host_scalars_call(bool cf_launches, const cf_machine *machine, int n,
       host_scalars_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       host_scalars_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -210,22 +214,26 @@ static int host_scalars_call(bool cf_launches, const cf_machine *machine, int n,
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "host_scalars", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "host_scalars", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int host_scalars_launch_explained(const cf_machine *machine, int n, float scale, const float *x, float *y, const host_scalars_params *params, struct CUstream_st *stream,
+int host_scalars_launch_explained(const cf_machine *machine, int n, float scale, const float *x, float *y,
+    const host_scalars_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   host_scalars_params cf_chosen;
   return host_scalars_call(true, machine, n, scale, x, y, params, stream, &cf_chosen, why);
 }
 
-int host_scalars_choose(const cf_machine *machine, int n, float scale, const float *x, float *y, const host_scalars_params *params,
+int host_scalars_choose(const cf_machine *machine, int n, float scale, const float *x, float *y,
+    const host_scalars_params *params,
     host_scalars_params *chosen, cf_choice *why)
 {
   host_scalars_params cf_chosen;
@@ -235,12 +243,14 @@ int host_scalars_choose(const cf_machine *machine, int n, float scale, const flo
   return cf_status;
 }
 
-int host_scalars_launch_on(const cf_machine *machine, int n, float scale, const float *x, float *y, const host_scalars_params *params, struct CUstream_st *stream)
+int host_scalars_launch_on(const cf_machine *machine, int n, float scale, const float *x, float *y,
+    const host_scalars_params *params, struct CUstream_st *stream)
 {
   return host_scalars_launch_explained(machine, n, scale, x, y, params, stream, 0);
 }
 
-int host_scalars_launch(int n, float scale, const float *x, float *y, const host_scalars_params *params, struct CUstream_st *stream)
+int host_scalars_launch(int n, float scale, const float *x, float *y, const host_scalars_params *params,
+    struct CUstream_st *stream)
 {
   return host_scalars_launch_explained(0, n, scale, x, y, params, stream, 0);
 }

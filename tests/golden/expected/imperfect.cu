@@ -2,7 +2,6 @@
 #include "imperfect.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -20,7 +19,7 @@ extern "C" __global__ void scaled_rows_1_leaf0(
   float *const shared_x = (float *)cf_shared;
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in x: B0 x m elements
+  // stage(x): B0 x m elements into shared memory
   for (int x0 = 0; x0 < B0; x0++)
     for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
       const int e0 = i_block * B0 + x0;
@@ -95,7 +94,7 @@ extern "C" __global__ void scaled_rows_2_leaf0(
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
     const int i_thread = threadIdx.y;
-    // copy in x: B0 x B1 elements
+    // stage(x): B0 x B1 elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
@@ -163,7 +162,7 @@ extern "C" __global__ void scaled_rows_3_leaf0(
   float *const shared_y = (float *)cf_shared;
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in y: B0 x 1 elements
+  // stage(y): B0 x 1 elements into shared memory
   for (int x0 = 0; x0 < B0; x0++)
     for (int x1 = threadIdx.x; x1 < 1; x1 += blockDim.x) {
       const int e0 = i_block * B0 + x0;
@@ -209,7 +208,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
     int k_limit)
 {
   static_assert(D % 32 == 0 && T0 % (D / 4) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // T0*U0*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
@@ -217,8 +216,10 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
   const int o0 = i0 * (T0 * U0);
   float *const shared_x = (float *)cf_shared;
   const int thread = t0;
-  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D,
-      T0> feed_x(&x[o0 * x_stride0], x_stride0, y_limit - o0, k_limit, thread);
+  // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
+  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0> feed_x(&x[o0 * x_stride0], x_stride0,
+      y_limit - o0, k_limit, thread);
+  // accumulate(sum): U0 elements in registers while the loop runs
   float private_sum[U0];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -401,16 +402,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
   }
 }
 
-
 // ---- scaled_rows
 
-
-static int scaled_rows_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n, int m, int B0)
+static int scaled_rows_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n,
+    int m, int B0)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_1_leaf0), {} };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -428,12 +429,14 @@ static int scaled_rows_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n, int m, int B0)
+static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n,
+    int m, int B0)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_1_leaf1), {} };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -451,7 +454,8 @@ static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *x, const float *w, float *sum, int n, int m)
+static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
+    int cf_together, const float *x, const float *w, float *sum, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(scaled_rows_1_tile<64, 1, 128, 3, 2, 4>), {} },
@@ -461,20 +465,24 @@ static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_y_limit_wide = cf_limit(n); // n
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(m); // m
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(D, cf_mul(S, cf_mul(T0, U0))), // T0*U0*D*S words of shared memory
   };
   void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_y_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, float *sum, int n, int m, int B0)
@@ -517,7 +525,8 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
     return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 64, 4, cf_together, x, w, sum, n, m);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = scaled_rows_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -532,18 +541,22 @@ static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, 
   }
 }
 
-static int scaled_rows_2_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
+static int scaled_rows_2_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y,
+    int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_2_leaf0), {} };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = m; // m
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -557,22 +570,27 @@ static int scaled_rows_2_leaf0_run(cf_call *cf_state, int cf_leaf, const float *
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int scaled_rows_2_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
+static int scaled_rows_2_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y,
+    int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_2_leaf1), {} };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = m; // m
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -586,11 +604,13 @@ static int scaled_rows_2_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const float *x, const float *w, float *sum, float *y, int n, int m)
+static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    const float *x, const float *w, float *sum, float *y, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(scaled_rows_2_tile<1, 256, 1, 4, 4>), {} },
@@ -598,26 +618,34 @@ static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = m; // m
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(n); // n
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(m); // m
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  void *cf_arguments[] =
+      { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
+static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, float *sum, float *y, int n, int m,
+    int B0, int B1)
 {
   cf_choice cf_chosen;
   scaled_rows_params cf_params = { B0, B1, 0, };
@@ -657,7 +685,8 @@ static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, 
     return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, x, w, sum, y, n, m);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = scaled_rows_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -677,7 +706,8 @@ static int scaled_rows_3_leaf0_run(cf_call *cf_state, int cf_leaf, float *y, flo
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_3_leaf0), {} };
   const long long cf_given_y_stride0_wide = m; // m
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -700,7 +730,8 @@ static int scaled_rows_3_leaf1_run(cf_call *cf_state, int cf_leaf, float *y, flo
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_3_leaf1), {} };
   const long long cf_given_y_stride0_wide = m; // m
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -718,7 +749,8 @@ static int scaled_rows_3_leaf1_run(cf_call *cf_state, int cf_leaf, float *y, flo
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int scaled_rows_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, float *y, float *last, int n, int m)
+static int scaled_rows_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, float *y,
+    float *last, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(scaled_rows_3_tile<256, 4, 8>), {} },
@@ -726,10 +758,12 @@ static int scaled_rows_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   };
   const long long cf_given_y_stride0_wide = m; // m
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -778,7 +812,8 @@ static int scaled_rows_3_run(cf_call *cf_state, float *y, float *last, int n, in
     return scaled_rows_3_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, y, last, n, m);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = scaled_rows_3_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -794,10 +829,12 @@ static int scaled_rows_3_run(cf_call *cf_state, float *y, float *last, int n, in
 }
 
 // The host code of imperfect.mf, which stands at the end of this file.
-static void scaled_rows_host(cf_call *cf_state, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, int B0, int B1);
+static void scaled_rows_host(cf_call *cf_state, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
+static int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, const float *w,
+    float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
     scaled_rows_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -817,7 +854,8 @@ static int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, 
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n || cf_last.m != m) {
       scaled_rows_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -850,22 +888,26 @@ static int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "scaled_rows", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "scaled_rows", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
+int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum,
+    float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   scaled_rows_params cf_chosen;
   return scaled_rows_call(true, machine, n, m, x, w, sum, y, last, params, stream, &cf_chosen, why);
 }
 
-int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params,
+int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, const scaled_rows_params *params,
     scaled_rows_params *chosen, cf_choice *why)
 {
   scaled_rows_params cf_chosen;
@@ -875,12 +917,14 @@ int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, 
   return cf_status;
 }
 
-int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream)
+int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, const scaled_rows_params *params, struct CUstream_st *stream)
 {
   return scaled_rows_launch_explained(machine, n, m, x, w, sum, y, last, params, stream, 0);
 }
 
-int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream)
+int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last,
+    const scaled_rows_params *params, struct CUstream_st *stream)
 {
   return scaled_rows_launch_explained(0, n, m, x, w, sum, y, last, params, stream, 0);
 }
@@ -895,12 +939,15 @@ int scaled_rows_machine(int device, cf_machine *machine)
 
 // ---- the host code of imperfect.mf, with what it needs of its file: no macro of it reaches what stands above
 
-static void scaled_rows_host(cf_call *cf_state, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, int B0, int B1)
+static void scaled_rows_host(cf_call *cf_state, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, int B0, int B1)
 {
 #line 3 "imperfect.mf"
 
   for (int t = 0; t < 2; t++)
-    { if (!cf_continues(cf_state, scaled_rows_1_run(cf_state, x, w, sum, n, m, B0))) return;  if (!cf_continues(cf_state, scaled_rows_2_run(cf_state, x, w, sum, y, n, m, B0, B1))) return;  if (!cf_continues(cf_state, scaled_rows_3_run(cf_state, y, last, n, m, B0))) return; }
+    { if (!cf_continues(cf_state, scaled_rows_1_run(cf_state, x, w, sum, n, m, B0))) return;
+         if (!cf_continues(cf_state, scaled_rows_2_run(cf_state, x, w, sum, y, n, m, B0, B1))) return;
+         if (!cf_continues(cf_state, scaled_rows_3_run(cf_state, y, last, n, m, B0))) return; }
 #line 15 "imperfect.mf"
 
 

@@ -26,15 +26,16 @@ typedef struct scaled_rows_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } scaled_rows_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int scaled_rows_1_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_choice *choice)
+static inline int scaled_rows_1_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -83,7 +84,8 @@ static inline const char *scaled_rows_1_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "30 <= R_B, m*B0 <= Z_B, B0 <= T_B";
-  case 1: return "31 <= R_B, Z_B < m*B0, B0 <= T_B; granularity: 3a: 'sum' is assigned outside the loop over 'k'; no-caching: 4b: not cached: x";
+  case 1: return "31 <= R_B, Z_B < m*B0, B0 <= T_B; granularity: 3a: 'sum' is assigned outside the loop over 'k'; "
+      "no-caching: 4b: not cached: x";
   case 2: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0 <= T_B; register tile: T0 = 64, U0 = 1, D = 128, S = 3, M = 2";
   case 3: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0 <= T_B; register tile: T0 = 32, U0 = 1, D = 64, S = 4, M = 1";
   default: return "there is no such leaf";
@@ -92,7 +94,8 @@ static inline const char *scaled_rows_1_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int scaled_rows_1_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
+static inline int scaled_rows_1_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted,
+    scaled_rows_params *feasible)
 {
   scaled_rows_params cf_tried;
   double cf_closest = 0;
@@ -121,17 +124,20 @@ static inline int scaled_rows_1_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machine, int n, int m,
+    const scaled_rows_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[4];
   unsigned char cf_kept[4];
   const int B0 = params->B0;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 25, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 3, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 25, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 3, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* x, read */
       { 2, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -153,7 +159,8 @@ static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n8 = cf_mul(B0, m);
     const long long cf_n9 = cf_div(m, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 30u, cf_number_of(cf_mul(B0, m)) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 30u, cf_number_of(cf_mul(B0, m)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -176,7 +183,8 @@ static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n6 = cf_div(m, 2);
     const long long cf_n7 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 31u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 31u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -197,13 +205,22 @@ static inline cf_count scaled_rows_1_left_out(const cf_machine *machine, int n, 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 }, { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 4 together */
-    { { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
+    /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 532, 0, 1030, 66304, 2, 0, 0, 1 },
+        { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 },
+    /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 },
+        { 11796, 0, 1030, 66304, 2, 0, 0, 1 }, { 6272, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 },
+    /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 4 together */
+    { { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 202, 0, 387, 24960, 2, 0, 0, 1 },
+        { 160, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 },
+    /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
+    { { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, { 4426, 0, 387, 24960, 2, 0, 0, 1 },
+        { 1568, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
@@ -212,19 +229,27 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2 */
-    if (!(24576 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 64 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(24576 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 64 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1 */
-    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 32 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 32 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
   default:
@@ -233,10 +258,11 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -251,7 +277,8 @@ static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int scaled_rows_2_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_choice *choice)
+static inline int scaled_rows_2_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -303,8 +330,10 @@ static inline const char *scaled_rows_2_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "22 <= R_B, B0*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "17 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: x";
-  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
+  case 1: return "17 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; no-caching: 4b: not cached: x";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = "
+      "4";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
   default: return "there is no such leaf";
   }
@@ -312,7 +341,8 @@ static inline const char *scaled_rows_2_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
+static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted,
+    scaled_rows_params *feasible)
 {
   scaled_rows_params cf_tried;
   double cf_closest = 0;
@@ -347,9 +377,10 @@ static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machine, int n, int m,
+    const scaled_rows_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -383,8 +414,11 @@ static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n12 = m;
     const long long cf_n13 = cf_mul(B0, m);
     const long long cf_n14 = cf_mul(B0, B1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 22u, cf_number_of(cf_mul(B0, B1)) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 22u,
+        cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -407,7 +441,9 @@ static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n8 = m;
     const long long cf_n9 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 17u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 17u,
+        cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -427,11 +463,16 @@ static inline cf_count scaled_rows_2_left_out(const cf_machine *machine, int n, 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
@@ -441,19 +482,29 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
     cf_launch.is_cut = cf_limit1 % 1024 != 0;
     break;
   case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
   default:
@@ -462,10 +513,11 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -480,7 +532,8 @@ static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int scaled_rows_3_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_choice *choice)
+static inline int scaled_rows_3_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -529,7 +582,8 @@ static inline const char *scaled_rows_3_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "28 <= R_B, B0 <= Z_B, B0 <= T_B";
-  case 1: return "12 <= R_B, Z_B < B0, B0 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: y";
+  case 1: return "12 <= R_B, Z_B < B0, B0 <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; no-caching: 4b: not cached: y";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";
@@ -538,7 +592,8 @@ static inline const char *scaled_rows_3_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
+static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted,
+    scaled_rows_params *feasible)
 {
   scaled_rows_params cf_tried;
   double cf_closest = 0;
@@ -567,9 +622,10 @@ static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machine, int n, int m,
+    const scaled_rows_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -595,7 +651,8 @@ static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n7 = m;
     const long long cf_n8 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(B0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(B0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -613,7 +670,8 @@ static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n5 = m;
     const long long cf_n6 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 12u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -633,11 +691,16 @@ static inline cf_count scaled_rows_3_left_out(const cf_machine *machine, int n, 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 24, 0, 132, 4608, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 99, 3456, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16 */
+    { { 24, 0, 132, 4608, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 99, 3456, 1, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -646,7 +709,8 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
@@ -654,7 +718,8 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
     cf_launch.steps = 0;
@@ -667,10 +732,11 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -683,7 +749,6 @@ static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count scaled_rows_leaves_out(const cf_machine *machine, int n, int m, const scaled_rows_params *params)
 {
@@ -695,10 +760,10 @@ static inline cf_count scaled_rows_leaves_out(const cf_machine *machine, int n, 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -712,7 +777,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   if (cf_status == CF_OK) { /* scaled_rows_1 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = scaled_rows_1_select(machine, n, m, params, &cf_chosen);
@@ -729,7 +795,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   if (cf_status == CF_OK) { /* scaled_rows_2 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = scaled_rows_2_select(machine, n, m, params, &cf_chosen);
@@ -746,7 +813,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   if (cf_status == CF_OK) { /* scaled_rows_3 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = scaled_rows_3_select(machine, n, m, params, &cf_chosen);
@@ -763,8 +831,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int scaled_rows_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
 {
   scaled_rows_params cf_tried;
@@ -786,10 +854,9 @@ static inline int scaled_rows_value(int cf_which, int cf_exponent, const cf_mach
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int scaled_rows_defaults(const cf_machine *machine, int n, int m, scaled_rows_params *params)
 {
   cf_count cf_tiles[3] = { 0 }, cf_cycles, cf_leaves;
@@ -827,9 +894,12 @@ static inline int scaled_rows_defaults(const cf_machine *machine, int n, int m, 
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = scaled_rows_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = scaled_rows_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        scaled_rows_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = scaled_rows_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          scaled_rows_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -844,20 +914,24 @@ static inline int scaled_rows_defaults(const cf_machine *machine, int n, int m, 
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream);
+int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last,
+    const scaled_rows_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream);
+int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, const scaled_rows_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
+int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum,
+    float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, const scaled_rows_params *params,
     scaled_rows_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

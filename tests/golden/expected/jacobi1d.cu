@@ -2,7 +2,6 @@
 #include "jacobi1d.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -22,7 +21,7 @@ extern "C" __global__ void jacobi1d_leaf0(
   const int i = blockIdx.x;
   const int j = threadIdx.x;
   if (t % 2) {
-    // copy in a: s*B + 2 elements
+    // stage(a): s*B + 2 elements into shared memory
     for (int x0 = threadIdx.x; x0 < s * B + 2; x0 += blockDim.x) {
       const int e0 = i * s * B + N + x0;
       shared_a[x0] = a[e0];
@@ -37,13 +36,13 @@ extern "C" __global__ void jacobi1d_leaf0(
     }
 #line "jacobi1d.cu"
     __syncthreads();
-    // copy out a: s*B elements
+    // stage(a): s*B elements back to global memory
     for (int x0 = threadIdx.x; x0 < s * B; x0 += blockDim.x) {
       const int e0 = i * s * B + 1 + x0;
       a[e0] = shared_a_2[x0];
     }
   } else {
-    // copy in a: s*B + 2 elements
+    // stage(a): s*B + 2 elements into shared memory
     for (int x0 = threadIdx.x; x0 < s * B + 2; x0 += blockDim.x) {
       const int e0 = i * s * B + x0;
       shared_a_3[x0] = a[e0];
@@ -58,7 +57,7 @@ extern "C" __global__ void jacobi1d_leaf0(
     }
 #line "jacobi1d.cu"
     __syncthreads();
-    // copy out a: s*B elements
+    // stage(a): s*B elements back to global memory
     for (int x0 = threadIdx.x; x0 < s * B; x0 += blockDim.x) {
       const int e0 = i * s * B + N + 1 + x0;
       a[e0] = shared_a_4[x0];
@@ -80,7 +79,7 @@ extern "C" __global__ void jacobi1d_leaf1(
   const int i = blockIdx.x;
   const int j = threadIdx.x;
   if (t % 2) {
-    // copy in a: B + 2 elements
+    // stage(a): B + 2 elements into shared memory
     for (int x0 = threadIdx.x; x0 < B + 2; x0 += blockDim.x) {
       const int e0 = i * B + N + x0;
       shared_a[x0] = a[e0];
@@ -92,13 +91,13 @@ extern "C" __global__ void jacobi1d_leaf1(
     }
 #line "jacobi1d.cu"
     __syncthreads();
-    // copy out a: B elements
+    // stage(a): B elements back to global memory
     for (int x0 = threadIdx.x; x0 < B; x0 += blockDim.x) {
       const int e0 = i * B + 1 + x0;
       a[e0] = shared_a_2[x0];
     }
   } else {
-    // copy in a: B + 2 elements
+    // stage(a): B + 2 elements into shared memory
     for (int x0 = threadIdx.x; x0 < B + 2; x0 += blockDim.x) {
       const int e0 = i * B + x0;
       shared_a_3[x0] = a[e0];
@@ -110,7 +109,7 @@ extern "C" __global__ void jacobi1d_leaf1(
     }
 #line "jacobi1d.cu"
     __syncthreads();
-    // copy out a: B elements
+    // stage(a): B elements back to global memory
     for (int x0 = threadIdx.x; x0 < B; x0 += blockDim.x) {
       const int e0 = i * B + N + 1 + x0;
       a[e0] = shared_a_4[x0];
@@ -171,6 +170,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       for (int vector = 0; vector < U0 / 4; vector++) {
         const int first = o0 + 4 * (vector * T0 + t0);
         if (0 <= first && first + 4 <= y_limit) {
+          // vectorize(a): windows of rows in registers, 4 points at a time
           int value_a[4];
           int window_a[6];
           window_a[0] = a[N + first];
@@ -227,6 +227,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       for (int vector = 0; vector < U0 / 4; vector++) {
         const int first = o0 + 4 * (vector * T0 + t0);
         if (0 <= first && first + 4 <= y_limit) {
+          // vectorize(a): windows of rows in registers, 4 points at a time
           int value_a[4];
           int window_a[6];
           window_a[0] = a[first];
@@ -289,12 +290,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
+  // stage(a): the block's tile of both grids in shared memory, from sweep to sweep
   int *const first_grid = (int *)cf_shared;
   int *const second_grid = (int *)(cf_shared + 4 * (T0 * U0));
   if (t % 2) {
@@ -592,9 +594,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
   }
 }
 
-
 // ---- jacobi1d
-
 
 static int jacobi1d_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int N, int s, int B, int dim, int t)
 {
@@ -656,7 +656,8 @@ static int jacobi1d_leaf3_run(cf_call *cf_state, int cf_leaf, int *a, int N, int
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, int *a, int N, int s, int B, int dim, int t)
+static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, int *a,
+    int N, int s, int B, int dim, int t)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi1d_tile<256, 4, 8, 4>), {} },
@@ -668,26 +669,32 @@ static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
   void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
-static int jacobi1d_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps, int *a, int N, int s, int B, int dim, int t)
+static int jacobi1d_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps,
+    int *a, int N, int s, int B, int dim, int t)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi1d_time<256, 4, 19, 6>), {} },
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
+        cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 },
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
@@ -723,7 +730,8 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
     cf_last.tile.cost = CF_SATURATED;
     if (jacobi1d_select(cf_state->machine, N, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = jacobi1d_leaf_cost(cf_chosen.leaf, cf_state->machine, N, dim, t, &cf_params, CF_SATURATED);
-    cf_last.tile = jacobi1d_tile(cf_state->machine, N, s, B, dim, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile =
+        jacobi1d_tile(cf_state->machine, N, s, B, dim, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -737,10 +745,12 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
   case 2:
     return jacobi1d_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_together, a, N, s, B, dim, t);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi1d_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, N, s, B, dim, t));
+    return cf_swept(cf_state, cf_sweeps, 0,
+        jacobi1d_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, N, s, B, dim, t));
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = jacobi1d_select(cf_state->machine, N, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -762,7 +772,8 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
 static void jacobi1d_host(cf_call *cf_state, int T, int N, int *a, int s, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
+static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int *a,
+    const jacobi1d_params *params, struct CUstream_st *stream,
     jacobi1d_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -781,7 +792,8 @@ static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int
       jacobi1d_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.N != N) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.N != N) {
       jacobi1d_defaults(cf_state.machine, N, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -803,7 +815,8 @@ static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
   jacobi1d_host(&cf_state, T, N, a, cf_chosen->s, cf_chosen->B);
-  if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf = cf_state.time_tile;
+  if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf =
+      cf_state.time_tile;
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -812,15 +825,18 @@ static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "T=%lld N=%lld", (long long)T, (long long)N);
-    cf_print(cf_parameters, sizeof cf_parameters, "s=%lld B=%lld tile=%lld", (long long)cf_chosen->s, (long long)cf_chosen->B, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "jacobi1d", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "s=%lld B=%lld tile=%lld", (long long)cf_chosen->s,
+        (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "jacobi1d", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int jacobi1d_launch_explained(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
+int jacobi1d_launch_explained(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   jacobi1d_params cf_chosen;
@@ -837,7 +853,8 @@ int jacobi1d_choose(const cf_machine *machine, int T, int N, int *a, const jacob
   return cf_status;
 }
 
-int jacobi1d_launch_on(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream)
+int jacobi1d_launch_on(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params,
+    struct CUstream_st *stream)
 {
   return jacobi1d_launch_explained(machine, T, N, a, params, stream, 0);
 }

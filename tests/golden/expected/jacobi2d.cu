@@ -2,7 +2,6 @@
 #include "jacobi2d.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -23,7 +22,7 @@ extern "C" __global__ void jacobi2d_1_leaf0(
     const int v1 = blockIdx.x;
     const int u1 = threadIdx.x;
     const int u0 = threadIdx.y;
-    // copy in a: (B0 + 2) x (B1 + 2) elements
+    // stage(a): (B0 + 2) x (B1 + 2) elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0 + 2; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1 + 2; x1 += blockDim.x) {
         const int e0 = v0 * B0 + x0;
@@ -86,7 +85,7 @@ extern "C" __global__ void jacobi2d_2_leaf0(
     const int v1 = blockIdx.x;
     const int u1 = threadIdx.x;
     const int u0 = threadIdx.y;
-    // copy in b: (B0 + 2) x (B1 + 2) elements
+    // stage(b): (B0 + 2) x (B1 + 2) elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0 + 2; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1 + 2; x1 += blockDim.x) {
         const int e0 = v0 * B0 + x0;
@@ -157,6 +156,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
       if (o0 + (t0 * U0 + U0) <= y0_limit
           && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit : 0 <= first && first
           + 4 <= y1_limit)) {
+        // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[U0][4];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -268,8 +268,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
     int y1_limit,
     int sweeps)
 {
-  static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -279,6 +280,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   const int o1 = i1 * (T1 * U1 - 2 * (K - 1)) - (K - 1);
+  // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1) {
@@ -548,6 +550,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
       if (o0 + (t0 * U0 + U0) <= y0_limit
           && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit : 0 <= first && first
           + 4 <= y1_limit)) {
+        // vectorize(b): windows of rows in registers, 4 points at a time
         float value_a[U0][4];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -659,8 +662,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
     int y1_limit,
     int sweeps)
 {
-  static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -670,6 +674,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   const int o1 = i1 * (T1 * U1 - 2 * (K - 1)) - (K - 1);
+  // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1) {
@@ -915,19 +920,20 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   }
 }
 
-
 // ---- jacobi2d
 
-
-static int jacobi2d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+static int jacobi2d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0,
+    int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_1_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -939,21 +945,25 @@ static int jacobi2d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float 
       B0, // B0
       1,
     },
-    cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))), // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
+    // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
+    cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))),
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+static int jacobi2d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0,
+    int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_1_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -971,7 +981,8 @@ static int jacobi2d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float 
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int cf_together, float *a, float *b, int n)
+static int jacobi2d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    int cf_together, float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi2d_1_tile<8, 32, 2, 4, 6, 4>), {} },
@@ -986,26 +997,35 @@ static int jacobi2d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int K, int cf_sweeps, float *a, float *b, int n)
+static int jacobi2d_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int K,
+    int cf_sweeps, float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi2d_1_time<4, 128, 24, 1, 7, 2>), {} },
@@ -1013,26 +1033,36 @@ static int jacobi2d_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
+        cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))),
+        cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)),
+        cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 },
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T, int t)
+static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T,
+    int t)
 {
   cf_choice cf_chosen;
   jacobi2d_params cf_params = { B0, B1, 0, };
@@ -1040,7 +1070,8 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   const long long cf_left = cf_mul(2, cf_sub(T, t)); // 2 * (T - t)
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
-  const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b) ? 2 : 1;
+  const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b)
+      ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1060,7 +1091,8 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (jacobi2d_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = jacobi2d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          jacobi2d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
     cf_last.tile = jacobi2d_1_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -1077,12 +1109,15 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   case 3:
     return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, a, b, n);
   case 4:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_1_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0,
+        jacobi2d_1_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));
   case 5:
-    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_1_time_run(cf_state, cf_chosen.leaf, 1, 2, 128, 20, 1, 7, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 1,
+        jacobi2d_1_time_run(cf_state, cf_chosen.leaf, 1, 2, 128, 20, 1, 7, cf_sweeps, a, b, n));
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = jacobi2d_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -1097,15 +1132,18 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   }
 }
 
-static int jacobi2d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+static int jacobi2d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0,
+    int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_2_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -1117,21 +1155,25 @@ static int jacobi2d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float 
       B0, // B0
       1,
     },
-    cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))), // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
+    // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
+    cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))),
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+static int jacobi2d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0,
+    int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_2_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -1149,7 +1191,8 @@ static int jacobi2d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float 
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int cf_together, float *a, float *b, int n)
+static int jacobi2d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    int cf_together, float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi2d_2_tile<8, 32, 2, 4, 6, 4>), {} },
@@ -1164,26 +1207,35 @@ static int jacobi2d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int K, int cf_sweeps, float *a, float *b, int n)
+static int jacobi2d_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int K,
+    int cf_sweeps, float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi2d_2_time<4, 128, 24, 1, 7, 2>), {} },
@@ -1191,26 +1243,36 @@ static int jacobi2d_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
+        cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))),
+        cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)),
+        cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 },
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T, int t)
+static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T,
+    int t)
 {
   cf_choice cf_chosen;
   jacobi2d_params cf_params = { B0, B1, 0, };
@@ -1218,7 +1280,8 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   const long long cf_left = cf_sub(cf_mul(2, cf_sub(T, t)), 1); // 2 * (T - t) - 1
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
-  const int cf_together = cf_begins(b) && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && n % 2 == 0 && cf_begins(a) ? 2 : 1;
+  const int cf_together = cf_begins(b) && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && n % 2 == 0 && cf_begins(a)
+      ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1238,7 +1301,8 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (jacobi2d_2_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = jacobi2d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          jacobi2d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
     cf_last.tile = jacobi2d_2_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -1255,12 +1319,15 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
   case 3:
     return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, a, b, n);
   case 4:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_2_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0,
+        jacobi2d_2_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));
   case 5:
-    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_2_time_run(cf_state, cf_chosen.leaf, 1, 2, 128, 20, 1, 7, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 1,
+        jacobi2d_2_time_run(cf_state, cf_chosen.leaf, 1, 2, 128, 20, 1, 7, cf_sweeps, a, b, n));
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 3)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = jacobi2d_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -1279,7 +1346,8 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
 static void jacobi2d_host(cf_call *cf_state, int T, int n, float *a, float *b, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
+static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b,
+    const jacobi2d_params *params, struct CUstream_st *stream,
     jacobi2d_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -1298,7 +1366,8 @@ static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int
       jacobi2d_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       jacobi2d_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1320,7 +1389,8 @@ static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
   jacobi2d_host(&cf_state, T, n, a, b, cf_chosen->B0, cf_chosen->B1);
-  if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf = cf_state.time_tile;
+  if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf =
+      cf_state.time_tile;
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -1329,15 +1399,18 @@ static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "jacobi2d", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "jacobi2d", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int jacobi2d_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
+int jacobi2d_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b,
+    const jacobi2d_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   jacobi2d_params cf_chosen;
@@ -1354,7 +1427,8 @@ int jacobi2d_choose(const cf_machine *machine, int T, int n, float *a, float *b,
   return cf_status;
 }
 
-int jacobi2d_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream)
+int jacobi2d_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params,
+    struct CUstream_st *stream)
 {
   return jacobi2d_launch_explained(machine, T, n, a, b, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "local_array.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -28,9 +27,7 @@ extern "C" __global__ void local_leaf0(
 #line "local_array.cu"
 }
 
-
 // ---- local
-
 
 static int local_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B)
 {
@@ -96,7 +93,8 @@ static int local_run(cf_call *cf_state, const float *x, float *y, int n, int B)
 static void local_host(cf_call *cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int local_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const local_params *params, struct CUstream_st *stream,
+static int local_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y,
+    const local_params *params, struct CUstream_st *stream,
     local_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -115,7 +113,8 @@ static int local_call(bool cf_launches, const cf_machine *machine, int n, const 
       local_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       local_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -148,7 +147,8 @@ static int local_call(bool cf_launches, const cf_machine *machine, int n, const 
   return cf_state.status;
 }
 
-int local_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const local_params *params, struct CUstream_st *stream,
+int local_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const local_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   local_params cf_chosen;
@@ -165,7 +165,8 @@ int local_choose(const cf_machine *machine, int n, const float *x, float *y, con
   return cf_status;
 }
 
-int local_launch_on(const cf_machine *machine, int n, const float *x, float *y, const local_params *params, struct CUstream_st *stream)
+int local_launch_on(const cf_machine *machine, int n, const float *x, float *y, const local_params *params,
+    struct CUstream_st *stream)
 {
   return local_launch_explained(machine, n, x, y, params, stream, 0);
 }

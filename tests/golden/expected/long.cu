@@ -2,7 +2,6 @@
 #include "long.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -64,9 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) wide_tile(
   }
 }
 
-
 // ---- wide
-
 
 static int wide_leaf0_run(cf_call *cf_state, int cf_leaf, const long *x, long *y, int n, long first, int B)
 {
@@ -88,7 +85,8 @@ static int wide_leaf0_run(cf_call *cf_state, int cf_leaf, const long *x, long *y
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int wide_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const long *x, long *y, int n, long first)
+static int wide_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const long *x, long *y, int n,
+    long first)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(wide_tile<256, 4, 4>), {} },
@@ -96,7 +94,8 @@ static int wide_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -145,7 +144,8 @@ static int wide_run(cf_call *cf_state, const long *x, long *y, int n, long first
     return wide_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, first);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = wide_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -162,7 +162,8 @@ static int wide_run(cf_call *cf_state, const long *x, long *y, int n, long first
 static void wide_host(cf_call *cf_state, int n, long first, const long *x, long *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int wide_call(bool cf_launches, const cf_machine *machine, int n, long first, const long *x, long *y, const wide_params *params, struct CUstream_st *stream,
+static int wide_call(bool cf_launches, const cf_machine *machine, int n, long first, const long *x, long *y,
+    const wide_params *params, struct CUstream_st *stream,
     wide_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -181,7 +182,8 @@ static int wide_call(bool cf_launches, const cf_machine *machine, int n, long fi
       wide_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       wide_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -209,7 +211,8 @@ static int wide_call(bool cf_launches, const cf_machine *machine, int n, long fi
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld first=%lld", (long long)n, (long long)first);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "wide", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -217,7 +220,8 @@ static int wide_call(bool cf_launches, const cf_machine *machine, int n, long fi
   return cf_state.status;
 }
 
-int wide_launch_explained(const cf_machine *machine, int n, long first, const long *x, long *y, const wide_params *params, struct CUstream_st *stream,
+int wide_launch_explained(const cf_machine *machine, int n, long first, const long *x, long *y,
+    const wide_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   wide_params cf_chosen;
@@ -234,7 +238,8 @@ int wide_choose(const cf_machine *machine, int n, long first, const long *x, lon
   return cf_status;
 }
 
-int wide_launch_on(const cf_machine *machine, int n, long first, const long *x, long *y, const wide_params *params, struct CUstream_st *stream)
+int wide_launch_on(const cf_machine *machine, int n, long first, const long *x, long *y, const wide_params *params,
+    struct CUstream_st *stream)
 {
   return wide_launch_explained(machine, n, first, x, y, params, stream, 0);
 }

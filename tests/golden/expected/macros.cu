@@ -2,7 +2,6 @@
 #include "macros.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -17,7 +16,7 @@ extern "C" __global__ void macros_leaf0(
   float *const shared_a = (float *)cf_shared;
   const int i = blockIdx.x;
   const int j = threadIdx.x;
-  // copy in a: B + 2 elements
+  // stage(a): B + 2 elements into shared memory
   for (int x0 = threadIdx.x; x0 < B + 2; x0 += blockDim.x) {
     const int e0 = i * B + x0;
     if (e0 <= n + 1)
@@ -297,9 +296,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
   }
 }
 
-
 // ---- macros
-
 
 static int macros_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *c, int n, int B, int dim)
 {
@@ -341,7 +338,8 @@ static int macros_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int macros_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, float *c, int n)
+static int macros_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, float *c,
+    int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(macros_tile<256, 4, 8>), {} },
@@ -349,10 +347,12 @@ static int macros_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   };
   const long long cf_given_c_stride0_wide = 128; // 128
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y_limit_wide = cf_limit(n); // n
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -401,7 +401,8 @@ static int macros_run(cf_call *cf_state, const float *a, float *c, int n, int B,
     return macros_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, c, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = macros_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -420,7 +421,8 @@ static int macros_run(cf_call *cf_state, const float *a, float *c, int n, int B,
 static void macros_host(cf_call *cf_state, int n, int B, const float *a, float *c);
 
 // Decides about a call, and launches unless that is not asked for.
-static int macros_call(bool cf_launches, const cf_machine *machine, int n, const float *a, float *c, const macros_params *params, struct CUstream_st *stream,
+static int macros_call(bool cf_launches, const cf_machine *machine, int n, const float *a, float *c,
+    const macros_params *params, struct CUstream_st *stream,
     macros_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -439,7 +441,8 @@ static int macros_call(bool cf_launches, const cf_machine *machine, int n, const
       macros_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       macros_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -467,7 +470,8 @@ static int macros_call(bool cf_launches, const cf_machine *machine, int n, const
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "macros", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -475,7 +479,8 @@ static int macros_call(bool cf_launches, const cf_machine *machine, int n, const
   return cf_state.status;
 }
 
-int macros_launch_explained(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params, struct CUstream_st *stream,
+int macros_launch_explained(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   macros_params cf_chosen;
@@ -492,7 +497,8 @@ int macros_choose(const cf_machine *machine, int n, const float *a, float *c, co
   return cf_status;
 }
 
-int macros_launch_on(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params, struct CUstream_st *stream)
+int macros_launch_on(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params,
+    struct CUstream_st *stream)
 {
   return macros_launch_explained(machine, n, a, c, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "matadd.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -151,22 +150,24 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
   }
 }
 
-
 // ---- matadd
 
-
-static int matadd_leaf0_run(cf_call *cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
+static int matadd_leaf0_run(cf_call *cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1,
+    int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matadd_leaf0), {} };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = N; // N
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = N; // N
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -180,22 +181,27 @@ static int matadd_leaf0_run(cf_call *cf_state, int cf_leaf, const int *a, const 
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matadd_leaf1_run(cf_call *cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
+static int matadd_leaf1_run(cf_call *cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1,
+    int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matadd_leaf1), {} };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = N; // N
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = N; // N
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, 2), // dim1 * 2
@@ -209,11 +215,13 @@ static int matadd_leaf1_run(cf_call *cf_state, int cf_leaf, const int *a, const 
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matadd_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
+static int matadd_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(matadd_tile<1, 256, 1, 4, 4>), {} },
@@ -221,25 +229,34 @@ static int matadd_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = N; // N
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = N; // N
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_mul(dim1, B1)); // dim1 * B1
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(dim1, B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_mul(dim1, B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &cf_given_y0_limit,
+      &cf_given_y1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -283,7 +300,8 @@ static int matadd_run(cf_call *cf_state, const int *a, const int *b, int *c, int
     return matadd_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, c, N, B0, B1, dim0, dim1);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = matadd_select(cf_state->machine, N, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -302,7 +320,8 @@ static int matadd_run(cf_call *cf_state, const int *a, const int *b, int *c, int
 static void matadd_host(cf_call *cf_state, int N, const int *a, const int *b, int *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int matadd_call(bool cf_launches, const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
+static int matadd_call(bool cf_launches, const cf_machine *machine, int N, const int *a, const int *b, int *c,
+    const matadd_params *params, struct CUstream_st *stream,
     matadd_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -321,7 +340,8 @@ static int matadd_call(bool cf_launches, const cf_machine *machine, int N, const
       matadd_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.N != N) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.N != N) {
       matadd_defaults(cf_state.machine, N, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -351,7 +371,8 @@ static int matadd_call(bool cf_launches, const cf_machine *machine, int N, const
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "N=%lld", (long long)N);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "matadd", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -359,7 +380,8 @@ static int matadd_call(bool cf_launches, const cf_machine *machine, int N, const
   return cf_state.status;
 }
 
-int matadd_launch_explained(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
+int matadd_launch_explained(const cf_machine *machine, int N, const int *a, const int *b, int *c,
+    const matadd_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   matadd_params cf_chosen;
@@ -376,7 +398,8 @@ int matadd_choose(const cf_machine *machine, int N, const int *a, const int *b, 
   return cf_status;
 }
 
-int matadd_launch_on(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream)
+int matadd_launch_on(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params,
+    struct CUstream_st *stream)
 {
   return matadd_launch_explained(machine, N, a, b, c, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "math.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -62,9 +61,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
   }
 }
 
-
 // ---- math
-
 
 static int math_leaf0_run(cf_call *cf_state, int cf_leaf, const double *x, double *y, int n, int B)
 {
@@ -86,7 +83,8 @@ static int math_leaf0_run(cf_call *cf_state, int cf_leaf, const double *x, doubl
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int math_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const double *x, double *y, int n)
+static int math_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const double *x, double *y,
+    int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(math_tile<256, 4, 4>), {} },
@@ -94,7 +92,8 @@ static int math_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -143,7 +142,8 @@ static int math_run(cf_call *cf_state, const double *x, double *y, int n, int B)
     return math_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = math_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -160,7 +160,8 @@ static int math_run(cf_call *cf_state, const double *x, double *y, int n, int B)
 static void math_host(cf_call *cf_state, int n, const double *x, double *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int math_call(bool cf_launches, const cf_machine *machine, int n, const double *x, double *y, const math_params *params, struct CUstream_st *stream,
+static int math_call(bool cf_launches, const cf_machine *machine, int n, const double *x, double *y,
+    const math_params *params, struct CUstream_st *stream,
     math_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -179,7 +180,8 @@ static int math_call(bool cf_launches, const cf_machine *machine, int n, const d
       math_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       math_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -207,7 +209,8 @@ static int math_call(bool cf_launches, const cf_machine *machine, int n, const d
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "math", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -215,7 +218,8 @@ static int math_call(bool cf_launches, const cf_machine *machine, int n, const d
   return cf_state.status;
 }
 
-int math_launch_explained(const cf_machine *machine, int n, const double *x, double *y, const math_params *params, struct CUstream_st *stream,
+int math_launch_explained(const cf_machine *machine, int n, const double *x, double *y, const math_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   math_params cf_chosen;
@@ -232,7 +236,8 @@ int math_choose(const cf_machine *machine, int n, const double *x, double *y, co
   return cf_status;
 }
 
-int math_launch_on(const cf_machine *machine, int n, const double *x, double *y, const math_params *params, struct CUstream_st *stream)
+int math_launch_on(const cf_machine *machine, int n, const double *x, double *y, const math_params *params,
+    struct CUstream_st *stream)
 {
   return math_launch_explained(machine, n, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "matmul.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -28,14 +27,14 @@ extern "C" __global__ void matmul_leaf0(
     const int u = threadIdx.x;
     const int v = threadIdx.y;
     for (int k = 0; k < n / B0; k++) {
-      // copy in a: B0 x B0 elements
+      // stage(a): B0 x B0 elements into shared memory
       for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
         for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
           const int e0 = i * B0 + x0;
           const int e1 = B0 * k + x1;
           shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
         }
-      // copy in b: B0 x (s*ub1) elements
+      // stage(b): B0 x (s*ub1) elements into shared memory
       for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
         for (int x1 = threadIdx.x; x1 < ub1 * s; x1 += blockDim.x) {
           const int e0 = B0 * k + x0;
@@ -83,14 +82,14 @@ extern "C" __global__ void matmul_leaf1(
     const int u = threadIdx.x;
     const int v = threadIdx.y;
     for (int k = 0; k < n / B0; k++) {
-      // copy in a: B0 x B0 elements
+      // stage(a): B0 x B0 elements into shared memory
       for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
         for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
           const int e0 = i * B0 + x0;
           const int e1 = B0 * k + x1;
           shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
         }
-      // copy in b: B0 x (s*ub1) elements
+      // stage(b): B0 x (s*ub1) elements into shared memory
       for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
         for (int x1 = threadIdx.x; x1 < ub1 * s; x1 += blockDim.x) {
           const int e0 = B0 * k + x0;
@@ -136,14 +135,14 @@ extern "C" __global__ void matmul_leaf2(
     if (0 < n / B0) {
       float private_c = c[(i * B0 + v) * c_stride0 + (j * ub1 + u)];
       for (int k = 0; k < n / B0; k++) {
-        // copy in a: B0 x B0 elements
+        // stage(a): B0 x B0 elements into shared memory
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
             const int e0 = i * B0 + x0;
             const int e1 = B0 * k + x1;
             shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
           }
-        // copy in b: B0 x ub1 elements
+        // stage(b): B0 x ub1 elements into shared memory
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < ub1; x1 += blockDim.x) {
             const int e0 = B0 * k + x0;
@@ -185,14 +184,14 @@ extern "C" __global__ void __maxnreg__(32) matmul_leaf3(
     if (0 < n / B0) {
       float private_c = c[((long)i * B0 + v) * c_stride0 + ((long)j * ub1 + u)];
       for (int k = 0; k < n / B0; k++) {
-        // copy in a: B0 x B0 elements
+        // stage(a): B0 x B0 elements into shared memory
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
             const int e0 = i * B0 + x0;
             const int e1 = B0 * k + x1;
             shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
           }
-        // copy in b: B0 x ub1 elements
+        // stage(b): B0 x ub1 elements into shared memory
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < ub1; x1 += blockDim.x) {
             const int e0 = B0 * k + x0;
@@ -257,8 +256,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     int y1_limit,
     int k_z_limit)
 {
-  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -275,10 +275,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   const int o1 = i1 * (T1 * U1);
   float *const shared_a = (float *)cf_shared;
   float *const shared_b = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_z_limit, thread);
-  cf_feed<float, cf_together == 4, D, T1 * U1, 0, D, 0, T0
-      * T1> feed_b(&b[o1], b_stride0, k_z_limit, y1_limit - o1, thread);
+  // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
+  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_z_limit, thread);
+  // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
+  cf_feed<float, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0,
+      k_z_limit, y1_limit - o1, thread);
+  // accumulate(c): U0 x U1 elements in registers while the loop runs
   float private_c[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -311,6 +314,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   }
   cf_await<S - 2>();
   __syncthreads();
+  // stage(a, b): what a step reads into registers, a step ahead
   float fragment_a[2][U0];
   float fragment_b[2][U1];
   const int whole = k_z_limit / D;
@@ -330,11 +334,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
       }
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
-      cf_vectors<4, U0, 4
-          * T0>(&fragment_a[(z + 1) % 2][0],
+      cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
           &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
-      cf_vectors<4, U1, 4
-          * T1>(&fragment_b[(z + 1) % 2][0],
+      cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
@@ -390,22 +392,24 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   }
 }
 
-
 // ---- matmul
 
-
-static int matmul_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0,
+    int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -419,22 +423,27 @@ static int matmul_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     },
     cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matmul_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0,
+    int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -448,22 +457,27 @@ static int matmul_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     },
     cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matmul_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0,
+    int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf2), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -477,22 +491,27 @@ static int matmul_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matmul_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0,
+    int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf3), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -506,22 +525,27 @@ static int matmul_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matmul_leaf4_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf4_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0,
+    int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf4), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -535,11 +559,13 @@ static int matmul_leaf4_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
+    int S, int cf_together, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(matmul_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -558,32 +584,45 @@ static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   if (cf_is_empty(cf_mul(cf_div(n, B0), B0))) return CF_OK; // n / B0 * B0
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), ub1)); // dim1 * s * ub1
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_k_z_limit_wide = cf_limit(cf_mul(cf_div(n, B0), B0)); // n / B0 * B0
   int cf_given_k_z_limit = (int)cf_given_k_z_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_z_limit_wide, (long long)cf_given_k_z_limit, "cf_given_k_z_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_z_limit_wide, (long long)cf_given_k_z_limit,
+      "cf_given_k_z_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(cf_mul(dim1, s), ub1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_mul(cf_mul(dim1, s), ub1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
+    // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
+    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))),
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_z_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_k_z_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
-static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *c, int n, int B0, int ub1, int s,
+    int dim0, int dim1)
 {
   cf_choice cf_chosen;
   matmul_params cf_params = { B0, ub1, s, 0, };
@@ -610,7 +649,8 @@ static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *
     cf_last.tile.cost = CF_SATURATED;
     if (matmul_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = matmul_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = matmul_tile(cf_state->machine, n, B0, ub1, s, dim0, dim1, cf_together, 1, cf_state->tile, cf_last.tile.cost);
+    cf_last.tile =
+        matmul_tile(cf_state->machine, n, B0, ub1, s, dim0, dim1, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -619,20 +659,27 @@ static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 4 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return matmul_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, n, B0, ub1, s, dim0,
+        dim1);
   case 2:
-    return matmul_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, n, B0, ub1, s, dim0,
+        dim1);
   case 3:
-    return matmul_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, n, B0, ub1, s, dim0,
+        dim1);
   case 4:
-    return matmul_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, n, B0, ub1, s, dim0,
+        dim1);
   case 5:
-    return matmul_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n, B0, ub1, s, dim0,
+        dim1);
   case 6:
-    return matmul_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, B0, ub1, s, dim0,
+        dim1);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 6)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = matmul_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -657,7 +704,8 @@ static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *
 static void matmul_host(cf_call *cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s);
 
 // Decides about a call, and launches unless that is not asked for.
-static int matmul_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
+static int matmul_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *b, float *c,
+    const matmul_params *params, struct CUstream_st *stream,
     matmul_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -676,7 +724,8 @@ static int matmul_call(bool cf_launches, const cf_machine *machine, int n, const
       matmul_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       matmul_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -708,7 +757,8 @@ static int matmul_call(bool cf_launches, const cf_machine *machine, int n, const
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld ub1=%lld s=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->ub1, (long long)cf_chosen->s, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld ub1=%lld s=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->ub1, (long long)cf_chosen->s, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "matmul", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -716,14 +766,16 @@ static int matmul_call(bool cf_launches, const cf_machine *machine, int n, const
   return cf_state.status;
 }
 
-int matmul_launch_explained(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
+int matmul_launch_explained(const cf_machine *machine, int n, const float *a, const float *b, float *c,
+    const matmul_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   matmul_params cf_chosen;
   return matmul_call(true, machine, n, a, b, c, params, stream, &cf_chosen, why);
 }
 
-int matmul_choose(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params,
+int matmul_choose(const cf_machine *machine, int n, const float *a, const float *b, float *c,
+    const matmul_params *params,
     matmul_params *chosen, cf_choice *why)
 {
   matmul_params cf_chosen;
@@ -733,12 +785,14 @@ int matmul_choose(const cf_machine *machine, int n, const float *a, const float 
   return cf_status;
 }
 
-int matmul_launch_on(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream)
+int matmul_launch_on(const cf_machine *machine, int n, const float *a, const float *b, float *c,
+    const matmul_params *params, struct CUstream_st *stream)
 {
   return matmul_launch_explained(machine, n, a, b, c, params, stream, 0);
 }
 
-int matmul_launch(int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream)
+int matmul_launch(int n, const float *a, const float *b, float *c, const matmul_params *params,
+    struct CUstream_st *stream)
 {
   return matmul_launch_explained(0, n, a, b, c, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "matvec.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -21,7 +20,7 @@ extern "C" __global__ void matvec_leaf0(
   float *const shared_x = (float *)(cf_shared + 4 * (n * B));
   const int v = blockIdx.x;
   const int u = threadIdx.x;
-  // copy in a: B x n elements
+  // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = v * B + x0;
@@ -29,7 +28,7 @@ extern "C" __global__ void matvec_leaf0(
       if (e0 < m)
         shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
     }
-  // copy in x: n elements
+  // stage(x): n elements into shared memory
   for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
     const int e0 = x0;
     shared_x[x0] = x[e0];
@@ -60,7 +59,7 @@ extern "C" __global__ void matvec_leaf1(
   float *const shared_x = (float *)(cf_shared + 4 * (n * B));
   const int v = blockIdx.x;
   const int u = threadIdx.x;
-  // copy in a: B x n elements
+  // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = v * B + x0;
@@ -68,7 +67,7 @@ extern "C" __global__ void matvec_leaf1(
       if (e0 < m)
         shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
     }
-  // copy in x: n elements
+  // stage(x): n elements into shared memory
   for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
     const int e0 = x0;
     shared_x[x0] = x[e0];
@@ -116,7 +115,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
     int j_limit)
 {
   static_assert(D % 32 == 0 && T0 % (D / 4) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
@@ -125,8 +124,10 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
   float *const shared_a = (float *)cf_shared;
   float *const shared_x = (float *)(cf_shared + 4 * (T0 * U0 * D * S));
   const int thread = t0;
-  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D,
-      T0> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, j_limit, thread);
+  // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
+  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0> feed_a(&a[o0 * a_stride0], a_stride0,
+      y_1_limit - o0, j_limit, thread);
+  // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together == 4, 1, D, 0, 0, D, T0> feed_x(&x[0], 1, 1, j_limit, thread);
   float sum[U0];
   #pragma unroll
@@ -190,16 +191,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
 #line "matvec.cu"
 }
 
-
 // ---- matvec
 
-
-static int matvec_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B, int dim)
+static int matvec_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n,
+    int B, int dim)
 {
   static cf_kernel cf_once = { CF_KERNEL(matvec_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -217,12 +218,14 @@ static int matvec_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, cons
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matvec_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B, int dim)
+static int matvec_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n,
+    int B, int dim)
 {
   static cf_kernel cf_once = { CF_KERNEL(matvec_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -240,12 +243,14 @@ static int matvec_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, cons
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matvec_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B, int dim)
+static int matvec_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n,
+    int B, int dim)
 {
   static cf_kernel cf_once = { CF_KERNEL(matvec_leaf2), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -263,7 +268,8 @@ static int matvec_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, cons
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *a, const float *x, float *y, int m, int n)
+static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
+    int cf_together, const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(matvec_tile<64, 1, 128, 3, 2, 4>), {} },
@@ -273,20 +279,24 @@ static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(m); // m
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *y, int m, int n, int B, int dim)
@@ -329,7 +339,8 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
     return matvec_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 64, 4, cf_together, a, x, y, m, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = matvec_select(cf_state->machine, m, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -350,7 +361,8 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
 static void matvec_host(cf_call *cf_state, int m, int n, const float *a, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream,
+static int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, const float *x,
+    float *y, const matvec_params *params, struct CUstream_st *stream,
     matvec_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -370,7 +382,8 @@ static int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.m != m || cf_last.n != n) {
       matvec_defaults(cf_state.machine, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -401,7 +414,8 @@ static int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", (long long)m, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "matvec", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -409,14 +423,16 @@ static int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n
   return cf_state.status;
 }
 
-int matvec_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream,
+int matvec_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const matvec_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   matvec_params cf_chosen;
   return matvec_call(true, machine, m, n, a, x, y, params, stream, &cf_chosen, why);
 }
 
-int matvec_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params,
+int matvec_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const matvec_params *params,
     matvec_params *chosen, cf_choice *why)
 {
   matvec_params cf_chosen;
@@ -426,12 +442,14 @@ int matvec_choose(const cf_machine *machine, int m, int n, const float *a, const
   return cf_status;
 }
 
-int matvec_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream)
+int matvec_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const matvec_params *params, struct CUstream_st *stream)
 {
   return matvec_launch_explained(machine, m, n, a, x, y, params, stream, 0);
 }
 
-int matvec_launch(int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream)
+int matvec_launch(int m, int n, const float *a, const float *x, float *y, const matvec_params *params,
+    struct CUstream_st *stream)
 {
   return matvec_launch_explained(0, m, n, a, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "openacc.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -83,9 +82,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
   }
 }
 
-
 // ---- openacc
-
 
 static int openacc_1_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int m, int B0, int t)
 {
@@ -115,7 +112,8 @@ static int openacc_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   };
   const long long cf_given_y_limit_wide = cf_limit(m); // m
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -164,7 +162,8 @@ static int openacc_1_run(cf_call *cf_state, int *a, int m, int B0, int t)
     return openacc_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, m, t);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = openacc_1_select(cf_state->machine, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -241,7 +240,8 @@ static int openacc_2_run(cf_call *cf_state, int *a, int *h, int n, int B0)
 static void openacc_host(cf_call *cf_state, int n, int m, int *a, int *h, int B0);
 
 // Decides about a call, and launches unless that is not asked for.
-static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream,
+static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int m, int *a, int *h,
+    const openacc_params *params, struct CUstream_st *stream,
     openacc_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -261,7 +261,8 @@ static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int 
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n || cf_last.m != m) {
       openacc_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -292,7 +293,8 @@ static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "openacc", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -300,7 +302,8 @@ static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int 
   return cf_state.status;
 }
 
-int openacc_launch_explained(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream,
+int openacc_launch_explained(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   openacc_params cf_chosen;
@@ -317,7 +320,8 @@ int openacc_choose(const cf_machine *machine, int n, int m, int *a, int *h, cons
   return cf_status;
 }
 
-int openacc_launch_on(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream)
+int openacc_launch_on(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params,
+    struct CUstream_st *stream)
 {
   return openacc_launch_explained(machine, n, m, a, h, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "openmp.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -28,7 +27,7 @@ extern "C" __global__ void openmp_leaf0(
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
     const int i_thread = threadIdx.y;
-    // copy in a: B0 x n elements
+    // stage(a): B0 x n elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
@@ -36,7 +35,7 @@ extern "C" __global__ void openmp_leaf0(
         if (e0 < n)
           shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
       }
-    // copy in b: n x B1 elements
+    // stage(b): n x B1 elements into shared memory
     for (int x0 = threadIdx.y; x0 < n; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
         const int e0 = x0;
@@ -89,7 +88,7 @@ extern "C" __global__ void __maxnreg__(32) openmp_leaf1(
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
     const int i_thread = threadIdx.y;
-    // copy in a: B0 x n elements
+    // stage(a): B0 x n elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
@@ -97,7 +96,7 @@ extern "C" __global__ void __maxnreg__(32) openmp_leaf1(
         if (e0 < n)
           shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
       }
-    // copy in b: n x B1 elements
+    // stage(b): n x B1 elements into shared memory
     for (int x0 = threadIdx.y; x0 < n; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
         const int e0 = x0;
@@ -221,8 +220,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
     int y1_limit,
     int k_limit)
 {
-  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -239,10 +239,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   const int o1 = i1 * (T1 * U1);
   double *const shared_a = (double *)cf_shared;
   double *const shared_b = (double *)(cf_shared + 4 * (2 * T0 * U0 * D * S + 8 * D * S));
-  cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
-  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0
-      * T1> feed_b(&b[o1], b_stride0, k_limit, y1_limit - o1, thread);
+  // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
+  cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
+  // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
+  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, k_limit,
+      y1_limit - o1, thread);
+  // accumulate(c): U0 x U1 elements in registers while the loop runs
   double private_c[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -288,6 +291,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   }
   cf_await<S - 2>();
   __syncthreads();
+  // stage(a, b): what a step reads into registers, a step ahead
   double fragment_a[2][U0];
   double fragment_b[2][U1];
   const int whole = k_limit / D;
@@ -307,11 +311,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
       }
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
-      cf_vectors<4, U0, 4
-          * T0>(&fragment_a[(z + 1) % 2][0],
+      cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
           &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
-      cf_vectors<4, U1, 4
-          * T1>(&fragment_b[(z + 1) % 2][0],
+      cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
@@ -387,25 +389,28 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   }
 }
 
-
 // ---- openmp
 
-
-static int openmp_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m,
+    double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = m; // m
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = m; // m
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -419,25 +424,32 @@ static int openmp_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, con
     },
     cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n))), // 2*n*B0 + 2*n*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1,
+      &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int openmp_leaf1_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_leaf1_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m,
+    double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = m; // m
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = m; // m
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -451,25 +463,32 @@ static int openmp_leaf1_run(cf_call *cf_state, int cf_leaf, const double *a, con
     },
     cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n))), // 2*n*B0 + 2*n*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1,
+      &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int openmp_leaf2_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_leaf2_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m,
+    double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf2), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = m; // m
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = m; // m
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -483,25 +502,32 @@ static int openmp_leaf2_run(cf_call *cf_state, int cf_leaf, const double *a, con
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1,
+      &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int openmp_leaf3_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_leaf3_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m,
+    double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf3), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = m; // m
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = m; // m
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -515,11 +541,14 @@ static int openmp_leaf3_run(cf_call *cf_state, int cf_leaf, const double *a, con
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1,
+      &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const double *a, const double *b, double *c, int n, int m, double alpha)
+static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
+    int S, int cf_together, const double *a, const double *b, double *c, int n, int m, double alpha)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(openmp_tile<16, 16, 8, 8, 16, 3, 1, 4>), {} },
@@ -537,32 +566,46 @@ static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = m; // m
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = m; // m
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(n); // n
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(m); // m
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(n); // n
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))), cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_mul(8, cf_mul(D, S)))), // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of shared memory
+    // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of shared memory
+    cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))),
+        cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_mul(8, cf_mul(D, S)))),
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &alpha, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &alpha, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
-static int openmp_run(cf_call *cf_state, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_run(cf_call *cf_state, const double *a, const double *b, double *c, int n, int m, double alpha,
+    int B0, int B1)
 {
   cf_choice cf_chosen;
   openmp_params cf_params = { B0, B1, 0, };
@@ -611,7 +654,8 @@ static int openmp_run(cf_call *cf_state, const double *a, const double *b, doubl
     return openmp_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, m, alpha);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 6)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = openmp_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -631,10 +675,12 @@ static int openmp_run(cf_call *cf_state, const double *a, const double *b, doubl
 }
 
 // The host code of openmp.c, which stands at the end of this file.
-static void openmp_host(cf_call *cf_state, int n, int m, double alpha, const double *a, const double *b, double *c, int B0, int B1);
+static void openmp_host(cf_call *cf_state, int n, int m, double alpha, const double *a, const double *b, double *c,
+    int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
+static int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m, double alpha, const double *a,
+    const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
     openmp_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -654,7 +700,8 @@ static int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n || cf_last.m != m) {
       openmp_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -687,7 +734,8 @@ static int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "openmp", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -695,14 +743,16 @@ static int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m
   return cf_state.status;
 }
 
-int openmp_launch_explained(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
+int openmp_launch_explained(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b,
+    double *c, const openmp_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   openmp_params cf_chosen;
   return openmp_call(true, machine, n, m, alpha, a, b, c, params, stream, &cf_chosen, why);
 }
 
-int openmp_choose(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params,
+int openmp_choose(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c,
+    const openmp_params *params,
     openmp_params *chosen, cf_choice *why)
 {
   openmp_params cf_chosen;
@@ -712,12 +762,14 @@ int openmp_choose(const cf_machine *machine, int n, int m, double alpha, const d
   return cf_status;
 }
 
-int openmp_launch_on(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream)
+int openmp_launch_on(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c,
+    const openmp_params *params, struct CUstream_st *stream)
 {
   return openmp_launch_explained(machine, n, m, alpha, a, b, c, params, stream, 0);
 }
 
-int openmp_launch(int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream)
+int openmp_launch(int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params,
+    struct CUstream_st *stream)
 {
   return openmp_launch_explained(0, n, m, alpha, a, b, c, params, stream, 0);
 }
@@ -732,7 +784,8 @@ int openmp_machine(int device, cf_machine *machine)
 
 // ---- the host code of openmp.c, with what it needs of its file: no macro of it reaches what stands above
 
-static void openmp_host(cf_call *cf_state, int n, int m, double alpha, const double *a, const double *b, double *c, int B0, int B1)
+static void openmp_host(cf_call *cf_state, int n, int m, double alpha, const double *a, const double *b, double *c,
+    int B0, int B1)
 {
 #line 3 "openmp.c"
 

@@ -2,7 +2,6 @@
 #include "pairs.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -39,7 +38,7 @@ extern "C" __global__ void pairs_leaf0(
       const int j_thread = threadIdx.x;
       const int i_thread = threadIdx.y;
       if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
-        // copy in x: B0 x m elements
+        // stage(x): B0 x m elements into shared memory
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = i_block * B0 + x0;
@@ -47,7 +46,7 @@ extern "C" __global__ void pairs_leaf0(
             if (e0 < n)
               shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
           }
-        // copy in x: B1 x m elements
+        // stage(x): B1 x m elements into shared memory
         for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = j_block * B1 + 1 + x0;
@@ -105,7 +104,7 @@ extern "C" __global__ void pairs_leaf1(
       const int j_thread = threadIdx.x;
       const int i_thread = threadIdx.y;
       if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
-        // copy in x: B0 x m elements
+        // stage(x): B0 x m elements into shared memory
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = i_block * B0 + x0;
@@ -113,7 +112,7 @@ extern "C" __global__ void pairs_leaf1(
             if (e0 < n)
               shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
           }
-        // copy in x: B1 x m elements
+        // stage(x): B1 x m elements into shared memory
         for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = j_block * B1 + 1 + x0;
@@ -195,8 +194,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     int y1_limit,
     int k_limit)
 {
-  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 8*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 8*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -213,10 +213,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   const int o1 = i1 * (T1 * U1);
   float *const shared_x = (float *)cf_shared;
   float *const shared_x_2 = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_x(&x[o0 * x_stride0], x_stride0, y0_limit - o0, k_limit, thread);
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4, T0
-      * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
+  // stage(x): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
+  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> feed_x(&x[o0 * x_stride0], x_stride0, y0_limit - o0, k_limit, thread);
+  // stage(x): T1*U1 x D elements into shared memory, transposed, S - 1 pieces ahead
+  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4,
+      T0 * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
   if ((long)o0 + 1 <= 1 + (long)(o1 + T1 * U1 - 1)) {
     float sum[U0][U1];
     #pragma unroll
@@ -255,6 +257,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     }
     cf_await<S - 2>();
     __syncthreads();
+    // stage(x): what a step reads into registers, a step ahead
     float fragment_x[2][U0];
     float fragment_x_2[2][U1];
     const int whole = k_limit / D;
@@ -274,11 +277,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
         }
         const int piece_x = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
         const int piece_x_2 = (z + 1 == D ? next : slot) * (T1 * U1 * D + 4 * D);
-        cf_vectors<4, U0, 4
-            * T0>(&fragment_x[(z + 1) % 2][0],
+        cf_vectors<4, U0, 4 * T0>(&fragment_x[(z + 1) % 2][0],
             &shared_x[piece_x + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
-        cf_vectors<4, U1, 4
-            * T1>(&fragment_x_2[(z + 1) % 2][0],
+        cf_vectors<4, U1, 4 * T1>(&fragment_x_2[(z + 1) % 2][0],
             &shared_x_2[piece_x_2 + ((z + 1) % D * (T1 * U1 + 4) + 4 * t1)]);
         if (z == 1) {
           if (cf_together == 4 && 64 <= U0 * U1) {
@@ -307,10 +308,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     for (int z = 0; z < k_limit - whole * D; z++) {
       const int piece_x = slot * (T0 * U0 * D + 4 * D);
       const int piece_x_2 = slot * (T1 * U1 * D + 4 * D);
-      cf_vectors<4, U0, 4
-          * T0>(&fragment_x[0][0], &shared_x[piece_x + (z * (T0 * U0 + 4) + 4 * t0)]);
-      cf_vectors<4, U1, 4
-          * T1>(&fragment_x_2[0][0], &shared_x_2[piece_x_2 + (z * (T1 * U1 + 4) + 4 * t1)]);
+      cf_vectors<4, U0, 4 * T0>(&fragment_x[0][0],
+          &shared_x[piece_x + (z * (T0 * U0 + 4) + 4 * t0)]);
+      cf_vectors<4, U1, 4 * T1>(&fragment_x_2[0][0],
+          &shared_x_2[piece_x_2 + (z * (T1 * U1 + 4) + 4 * t1)]);
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
         #pragma unroll
@@ -339,35 +340,43 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   }
 }
 
-
 // ---- pairs
-
 
 static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(pairs_leaf0), {} };
-  const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
+  const cf_staircase cf_stairs =
+      cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
+      cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_d_stride0_wide = n; // n
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
+      "cf_given_d_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
-  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1); // (n - 1 + B1 - 1) / B1
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
+  // (n - 1 + B1 - 1) / B1
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1);
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
+      "cf_given_j_block_extent")) return cf_state->status;
   const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
   int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places, "cf_given_i_block_places")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places,
+      "cf_given_i_block_places")) return cf_state->status;
   const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
   int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places, "cf_given_j_block_places")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places,
+      "cf_given_j_block_places")) return cf_state->status;
   const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
   int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror, "cf_given_i_block_mirror")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror,
+      "cf_given_i_block_mirror")) return cf_state->status;
   cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -381,7 +390,9 @@ static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
+  void *cf_arguments[] =
+      { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent,
+      &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
   int cf_status = CF_OK;
   if (!cf_has_points(cf_state, cf_leaf, &cf_sizes, &cf_status)) return cf_status;
   cf_sizes.grid[1] = cf_stairs.rows; // the blocks inside of the edge, and few others
@@ -392,28 +403,38 @@ static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
 static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(pairs_leaf1), {} };
-  const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
+  const cf_staircase cf_stairs =
+      cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
+      cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_d_stride0_wide = n; // n
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
+      "cf_given_d_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
-  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1); // (n - 1 + B1 - 1) / B1
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
+  // (n - 1 + B1 - 1) / B1
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1);
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
+      "cf_given_j_block_extent")) return cf_state->status;
   const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
   int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places, "cf_given_i_block_places")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places,
+      "cf_given_i_block_places")) return cf_state->status;
   const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
   int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places, "cf_given_j_block_places")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places,
+      "cf_given_j_block_places")) return cf_state->status;
   const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
   int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror, "cf_given_i_block_mirror")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror,
+      "cf_given_i_block_mirror")) return cf_state->status;
   cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -427,7 +448,9 @@ static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
+  void *cf_arguments[] =
+      { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent,
+      &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
   int cf_status = CF_OK;
   if (!cf_has_points(cf_state, cf_leaf, &cf_sizes, &cf_status)) return cf_status;
   cf_sizes.grid[1] = cf_stairs.rows; // the blocks inside of the edge, and few others
@@ -438,28 +461,38 @@ static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
 static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(pairs_leaf2), {} };
-  const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
+  const cf_staircase cf_stairs =
+      cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
+      cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_d_stride0_wide = n; // n
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
+      "cf_given_d_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
-  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1); // (n - 1 + B1 - 1) / B1
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
+  // (n - 1 + B1 - 1) / B1
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1);
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
+      "cf_given_j_block_extent")) return cf_state->status;
   const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
   int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places, "cf_given_i_block_places")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places,
+      "cf_given_i_block_places")) return cf_state->status;
   const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
   int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
-  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places, "cf_given_j_block_places")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places,
+      "cf_given_j_block_places")) return cf_state->status;
   const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
   int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror, "cf_given_i_block_mirror")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror,
+      "cf_given_i_block_mirror")) return cf_state->status;
   cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -473,7 +506,9 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
+  void *cf_arguments[] =
+      { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent,
+      &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
   int cf_status = CF_OK;
   if (!cf_has_points(cf_state, cf_leaf, &cf_sizes, &cf_status)) return cf_status;
   cf_sizes.grid[1] = cf_stairs.rows; // the blocks inside of the edge, and few others
@@ -481,7 +516,8 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const float *x, float *d, int n, int m)
+static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
+    int cf_together, const float *x, float *d, int n, int m)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(pairs_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -499,29 +535,41 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
   const long long cf_given_x_2_stride0_wide = m; // m
   long cf_given_x_2_stride0 = (long)cf_given_x_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_2_stride0_wide, (long long)cf_given_x_2_stride0, "cf_given_x_2_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_2_stride0_wide, (long long)cf_given_x_2_stride0,
+      "cf_given_x_2_stride0")) return cf_state->status;
   const long long cf_given_d_stride0_wide = n; // n
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
+      "cf_given_d_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(n); // n
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 1)); // n - 1
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(m); // m
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(8, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 8*D*S words of shared memory
+    // T0*U0*D*S + T1*U1*D*S + 8*D*S words of shared memory
+    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(8, cf_mul(D, S)))),
   };
-  void *cf_arguments[] = { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, int B0, int B1)
@@ -573,7 +621,8 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     return pairs_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, x, d, n, m);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 6)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = pairs_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -594,7 +643,8 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
 static void pairs_host(cf_call *cf_state, int n, int m, const float *x, float *d, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream,
+static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, float *d,
+    const pairs_params *params, struct CUstream_st *stream,
     pairs_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -614,7 +664,8 @@ static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m,
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n || cf_last.m != m) {
       pairs_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -647,7 +698,8 @@ static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m,
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "pairs", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -655,7 +707,8 @@ static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m,
   return cf_state.status;
 }
 
-int pairs_launch_explained(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream,
+int pairs_launch_explained(const cf_machine *machine, int n, int m, const float *x, float *d,
+    const pairs_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   pairs_params cf_chosen;
@@ -672,7 +725,8 @@ int pairs_choose(const cf_machine *machine, int n, int m, const float *x, float 
   return cf_status;
 }
 
-int pairs_launch_on(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream)
+int pairs_launch_on(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params,
+    struct CUstream_st *stream)
 {
   return pairs_launch_explained(machine, n, m, x, d, params, stream, 0);
 }

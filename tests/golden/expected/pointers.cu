@@ -2,7 +2,6 @@
 #include "pointers.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -113,16 +112,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
   }
 }
 
-
 // ---- pointers
-
 
 static int pointers_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(pointers_leaf0), {} };
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -145,7 +143,8 @@ static int pointers_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, fl
   static cf_kernel cf_once = { CF_KERNEL(pointers_leaf1), {} };
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -163,7 +162,8 @@ static int pointers_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, fl
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int pointers_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const float *a, float *b, int m, int n)
+static int pointers_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    const float *a, float *b, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(pointers_tile<1, 256, 1, 4, 4>), {} },
@@ -171,22 +171,29 @@ static int pointers_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(m); // m
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(n); // n
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -230,7 +237,8 @@ static int pointers_run(cf_call *cf_state, const float *a, float *b, int m, int 
     return pointers_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, m, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = pointers_select(cf_state->machine, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -249,7 +257,8 @@ static int pointers_run(cf_call *cf_state, const float *a, float *b, int m, int 
 static void pointers_host(cf_call *cf_state, int m, int n, const float *a, float *b, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int pointers_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
+static int pointers_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, float *b,
+    const pointers_params *params, struct CUstream_st *stream,
     pointers_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -269,7 +278,8 @@ static int pointers_call(bool cf_launches, const cf_machine *machine, int m, int
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.m != m || cf_last.n != n) {
       pointers_defaults(cf_state.machine, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -302,15 +312,18 @@ static int pointers_call(bool cf_launches, const cf_machine *machine, int m, int
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", (long long)m, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "pointers", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "pointers", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int pointers_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
+int pointers_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *b,
+    const pointers_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   pointers_params cf_chosen;
@@ -327,7 +340,8 @@ int pointers_choose(const cf_machine *machine, int m, int n, const float *a, flo
   return cf_status;
 }
 
-int pointers_launch_on(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream)
+int pointers_launch_on(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params,
+    struct CUstream_st *stream)
 {
   return pointers_launch_explained(machine, m, n, a, b, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "reassociated.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -21,7 +20,7 @@ extern "C" __global__ void reassociated_leaf0(
   float *const shared_x = (float *)(cf_shared + 4 * (n * B));
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in a: B x n elements
+  // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
@@ -29,7 +28,7 @@ extern "C" __global__ void reassociated_leaf0(
       if (e0 < m)
         shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
     }
-  // copy in x: n elements
+  // stage(x): n elements into shared memory
   for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
     const int e0 = x0;
     shared_x[x0] = x[e0];
@@ -61,7 +60,7 @@ extern "C" __global__ void reassociated_leaf1(
   float *const shared_x = (float *)(cf_shared + 4 * (n * B));
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in a: B x n elements
+  // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
@@ -69,7 +68,7 @@ extern "C" __global__ void reassociated_leaf1(
       if (e0 < m)
         shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
     }
-  // copy in x: n elements
+  // stage(x): n elements into shared memory
   for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
     const int e0 = x0;
     shared_x[x0] = x[e0];
@@ -118,7 +117,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
     int j_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*D words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // T0*D words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
@@ -126,6 +125,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   float *const parts_sum = (float *)cf_shared;
+  // split_reduction(a, x): the lanes of a row share the steps and the sum
   const int y_1 = o0 + t0;
   float sum;
   sum = 0;
@@ -173,16 +173,16 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
 #line "reassociated.cu"
 }
 
-
 // ---- reassociated
 
-
-static int reassociated_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
+static int reassociated_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m,
+    int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -200,12 +200,14 @@ static int reassociated_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reassociated_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
+static int reassociated_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m,
+    int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -223,12 +225,14 @@ static int reassociated_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reassociated_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
+static int reassociated_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m,
+    int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf2), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -246,7 +250,8 @@ static int reassociated_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_together, const float *a, const float *x, float *y, int m, int n)
+static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D,
+    int cf_together, const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reassociated_tile<2, 1, 128, 4, 4, 4>), {} },
@@ -260,20 +265,24 @@ static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(m); // m
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_mul(D, T0), // T0*D words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int reassociated_run(cf_call *cf_state, const float *a, const float *x, float *y, int m, int n, int B)
@@ -320,7 +329,8 @@ static int reassociated_run(cf_call *cf_state, const float *a, const float *x, f
     return reassociated_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, a, x, y, m, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 4)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = reassociated_select(cf_state->machine, m, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -341,7 +351,8 @@ static int reassociated_run(cf_call *cf_state, const float *a, const float *x, f
 static void reassociated_host(cf_call *cf_state, int m, int n, const float *a, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int reassociated_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream,
+static int reassociated_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, const float *x,
+    float *y, const reassociated_params *params, struct CUstream_st *stream,
     reassociated_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -361,7 +372,8 @@ static int reassociated_call(bool cf_launches, const cf_machine *machine, int m,
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.m != m || cf_last.n != n) {
       reassociated_defaults(cf_state.machine, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -392,22 +404,26 @@ static int reassociated_call(bool cf_launches, const cf_machine *machine, int m,
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", (long long)m, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "reassociated", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "reassociated", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int reassociated_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream,
+int reassociated_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const reassociated_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   reassociated_params cf_chosen;
   return reassociated_call(true, machine, m, n, a, x, y, params, stream, &cf_chosen, why);
 }
 
-int reassociated_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params,
+int reassociated_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const reassociated_params *params,
     reassociated_params *chosen, cf_choice *why)
 {
   reassociated_params cf_chosen;
@@ -417,12 +433,14 @@ int reassociated_choose(const cf_machine *machine, int m, int n, const float *a,
   return cf_status;
 }
 
-int reassociated_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream)
+int reassociated_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const reassociated_params *params, struct CUstream_st *stream)
 {
   return reassociated_launch_explained(machine, m, n, a, x, y, params, stream, 0);
 }
 
-int reassociated_launch(int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream)
+int reassociated_launch(int m, int n, const float *a, const float *x, float *y, const reassociated_params *params,
+    struct CUstream_st *stream)
 {
   return reassociated_launch_explained(0, m, n, a, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "reductions.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -23,8 +22,8 @@ extern "C" __global__ void reductions_1_leaf0(
     int i_steps,
     int i_part_block_extent)
 {
-  for (int i_part_block = blockIdx.y; i_part_block < i_part_block_extent; i_part_block +=
-      gridDim.y) {
+  for (int i_part_block = blockIdx.y; i_part_block < i_part_block_extent;
+      i_part_block += gridDim.y) {
     const int j_part_block = blockIdx.x;
     const int j_part_thread = threadIdx.x;
     const int i_part_thread = threadIdx.y;
@@ -106,7 +105,7 @@ extern "C" __global__ void reductions_2_leaf0(
   }
 #line "reductions.cu"
   __syncthreads();
-  // copy out r: 2 elements
+  // stage(r): 2 elements back to global memory
   for (int x0 = threadIdx.x; x0 < 2; x0 += blockDim.x) {
     const int e0 = x0;
     r[e0] = shared_r[x0];
@@ -218,7 +217,7 @@ extern "C" __global__ void reductions_4_leaf0(
   }
 #line "reductions.cu"
   __syncthreads();
-  // copy out total: 1 elements
+  // stage(total): 1 element back to global memory
   for (int x0 = threadIdx.x; x0 < 1; x0 += blockDim.x) {
     const int e0 = x0;
     total[e0] = shared_total[x0];
@@ -429,7 +428,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
     int i_fold_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*D words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // 2*T0*D words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
@@ -438,6 +437,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
   const int o0 = i0 * (T0 * U0);
   float *const parts_norm_1_whole = (float *)cf_shared;
   float *const parts_most_1_whole = (float *)(cf_shared + 4 * (T0 * D));
+  // split_reduction(parts_of_float,
+      parts_of_float_1): the lanes of a row share the steps and the sum
   const int y = o0 + t0;
   float norm_1_whole;
   float most_1_whole;
@@ -460,8 +461,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
       for (int turn = 0; turn < S; turn++) {
         const int first = step * (4 * D * S) + 4 * (turn * D + lane);
         cf_vectors<cf_together, 4, 4>(&fragment_parts_of_float[turn][0], &parts_of_float[first]);
-        cf_vectors<cf_together, 4,
-            4>(&fragment_parts_of_float_1[turn][0], &parts_of_float_1[first]);
+        cf_vectors<cf_together, 4, 4>(&fragment_parts_of_float_1[turn][0],
+            &parts_of_float_1[first]);
       }
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
@@ -603,7 +604,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
     int i_fold_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*D words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // T0*D words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
@@ -611,6 +612,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   unsigned *const parts_sum_1_whole = (unsigned *)cf_shared;
+  // split_reduction(parts_of_unsigned): the lanes of a row share the steps and the sum
   const int y = o0 + t0;
   unsigned sum_1_whole;
   sum_1_whole = 0;
@@ -625,8 +627,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
         const int first = step * (4 * D * S) + 4 * (turn * D + lane);
-        cf_vectors<cf_together, 4,
-            4>(&fragment_parts_of_unsigned[turn][0], &parts_of_unsigned[first]);
+        cf_vectors<cf_together, 4, 4>(&fragment_parts_of_unsigned[turn][0],
+            &parts_of_unsigned[first]);
       }
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
@@ -666,19 +668,22 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
 #line "reductions.cu"
 }
 
-
 // ---- reductions
 
-
-static int reductions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, int B1, float most, int j_parts, int j_steps, int i_parts, int i_steps)
+static int reductions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *parts_of_float,
+    float *parts_of_float_1, int n, int m, int B0, int B1, float most, int j_parts, int j_steps, int i_parts,
+    int i_steps)
 {
   static cf_kernel cf_once = { CF_KERNEL(reductions_1_leaf0), {} };
   const long long cf_given_a_stride0_wide = m; // m
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_i_part_block_extent_wide = cf_div(cf_sub(cf_add(i_parts, B0), 1), B0); // (i_parts + B0 - 1) / B0
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
+  // (i_parts + B0 - 1) / B0
+  const long long cf_given_i_part_block_extent_wide = cf_div(cf_sub(cf_add(i_parts, B0), 1), B0);
   int cf_given_i_part_block_extent = (int)cf_given_i_part_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_part_block_extent_wide, (long long)cf_given_i_part_block_extent, "cf_given_i_part_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_part_block_extent_wide, (long long)cf_given_i_part_block_extent,
+      "cf_given_i_part_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(j_parts, B1), 1), B1), // (j_parts + B1 - 1) / B1
@@ -692,11 +697,15 @@ static int reductions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &n, &m, &B0, &B1, &most, &j_parts, &j_steps, &i_parts, &i_steps, &cf_given_i_part_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &n, &m, &B0, &B1, &most, &j_parts, &j_steps,
+      &i_parts, &i_steps, &cf_given_i_part_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, float most, int j_parts, int j_steps, int i_parts, int i_steps)
+static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, float most, int j_parts, int j_steps,
+    int i_parts, int i_steps)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_1_tile<1, 256, 1, 4, 4>), {} },
@@ -704,32 +713,44 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_a_stride0_wide = m; // m
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_parts_of_float_stride0_wide = j_parts; // j_parts
   long cf_given_parts_of_float_stride0 = (long)cf_given_parts_of_float_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_parts_of_float_stride0_wide, (long long)cf_given_parts_of_float_stride0, "cf_given_parts_of_float_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_parts_of_float_stride0_wide, (long long)cf_given_parts_of_float_stride0,
+      "cf_given_parts_of_float_stride0")) return cf_state->status;
   const long long cf_given_parts_of_float_1_stride0_wide = j_parts; // j_parts
   long cf_given_parts_of_float_1_stride0 = (long)cf_given_parts_of_float_1_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_parts_of_float_1_stride0_wide, (long long)cf_given_parts_of_float_1_stride0, "cf_given_parts_of_float_1_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_parts_of_float_1_stride0_wide, (long long)cf_given_parts_of_float_1_stride0,
+      "cf_given_parts_of_float_1_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(i_parts); // i_parts
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(j_parts); // j_parts
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
   int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit, "cf_given_i_turn_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit,
+      "cf_given_i_turn_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(j_parts, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(j_parts, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &cf_given_parts_of_float_stride0, &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &j_steps, &i_parts, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_i_turn_limit, 0 };
+  void *cf_arguments[] =
+      { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &cf_given_parts_of_float_stride0,
+      &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &j_steps, &i_parts, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_i_turn_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, int B1, float most, CF_UNUSED int j_rows, int j_parts, int j_steps, int i_parts, int i_steps)
+static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_float, float *parts_of_float_1, int n,
+    int m, int B0, int B1, float most, CF_UNUSED int j_rows, int j_parts, int j_steps, int i_parts, int i_steps)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, B1, 0, };
@@ -754,8 +775,11 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (reductions_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reductions_1_leaf_cost(cf_chosen.leaf, cf_state->machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params, CF_SATURATED);
-    cf_last.tile = reductions_1_tile(cf_state->machine, j_parts, i_parts, i_steps, 1, 1, cf_state->tile, cf_last.tile.cost);
+      cf_last.tile.cost =
+          reductions_1_leaf_cost(cf_chosen.leaf, cf_state->machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params,
+          CF_SATURATED);
+    cf_last.tile =
+        reductions_1_tile(cf_state->machine, j_parts, i_parts, i_steps, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -764,25 +788,30 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reductions_1_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, parts_of_float, parts_of_float_1, n, m, most, j_parts, j_steps, i_parts, i_steps);
+    return reductions_1_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, parts_of_float, parts_of_float_1, n, m,
+        most, j_parts, j_steps, i_parts, i_steps);
   case 2:
-    return reductions_1_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, parts_of_float, parts_of_float_1, n, m, most, j_parts, j_steps, i_parts, i_steps);
+    return reductions_1_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, parts_of_float, parts_of_float_1, n, m,
+        most, j_parts, j_steps, i_parts, i_steps);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = reductions_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
-    return reductions_1_leaf0_run(cf_state, cf_chosen.leaf, a, parts_of_float, parts_of_float_1, n, m, B0, B1, most, j_parts, j_steps, i_parts, i_steps);
+    return reductions_1_leaf0_run(cf_state, cf_chosen.leaf, a, parts_of_float, parts_of_float_1, n, m, B0, B1, most,
+        j_parts, j_steps, i_parts, i_steps);
   default:
     return CF_ENOVARIANT;
   }
 }
 
-static int reductions_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *r, float *parts_of_float, float *parts_of_float_1, int B0, float norm, float most, int i_folded)
+static int reductions_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *r, float *parts_of_float,
+    float *parts_of_float_1, int B0, float norm, float most, int i_folded)
 {
   static cf_kernel cf_once = { CF_KERNEL(reductions_2_leaf0), {} };
   const cf_shape cf_sizes = {
@@ -802,7 +831,8 @@ static int reductions_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *r, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *r, float *parts_of_float, float *parts_of_float_1, int B0, float norm, float most, int i_folded)
+static int reductions_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *r, float *parts_of_float,
+    float *parts_of_float_1, int B0, float norm, float most, int i_folded)
 {
   static cf_kernel cf_once = { CF_KERNEL(reductions_2_leaf1), {} };
   const cf_shape cf_sizes = {
@@ -822,7 +852,8 @@ static int reductions_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *r, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_together, float *r, float *parts_of_float, float *parts_of_float_1, float norm, float most, int i_folded)
+static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D,
+    int cf_together, float *r, float *parts_of_float, float *parts_of_float_1, float norm, float most, int i_folded)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_2_tile<2, 1, 128, 4, 4, 4>), {} },
@@ -836,20 +867,25 @@ static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_y_limit_wide = cf_limit(1); // 1
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
   int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit, "cf_given_i_fold_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit,
+      "cf_given_i_fold_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(1, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_mul(2, cf_mul(D, T0)), // 2*T0*D words of shared memory
   };
-  void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &norm, &most, &cf_given_y_limit, &cf_given_i_fold_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &r, &parts_of_float, &parts_of_float_1, &norm, &most, &cf_given_y_limit, &cf_given_i_fold_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
-static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, float norm, float most, CF_UNUSED int j_rows, CF_UNUSED int j_parts, CF_UNUSED int i_parts, int i_folded)
+static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, float *parts_of_float_1, int n, int m,
+    int B0, float norm, float most, CF_UNUSED int j_rows, CF_UNUSED int j_parts, CF_UNUSED int i_parts, int i_folded)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
@@ -884,31 +920,39 @@ static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, 
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, r, parts_of_float,
+        parts_of_float_1, norm, most, i_folded);
   case 2:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, r, parts_of_float,
+        parts_of_float_1, norm, most, i_folded);
   case 3:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, r, parts_of_float,
+        parts_of_float_1, norm, most, i_folded);
   case 4:
-    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, r, parts_of_float,
+        parts_of_float_1, norm, most, i_folded);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 4)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = reductions_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
-    return reductions_2_leaf0_run(cf_state, cf_chosen.leaf, r, parts_of_float, parts_of_float_1, B0, norm, most, i_folded);
+    return reductions_2_leaf0_run(cf_state, cf_chosen.leaf, r, parts_of_float, parts_of_float_1, B0, norm, most,
+        i_folded);
   case 1:
-    return reductions_2_leaf1_run(cf_state, cf_chosen.leaf, r, parts_of_float, parts_of_float_1, B0, norm, most, i_folded);
+    return reductions_2_leaf1_run(cf_state, cf_chosen.leaf, r, parts_of_float, parts_of_float_1, B0, norm, most,
+        i_folded);
   default:
     return CF_ENOVARIANT;
   }
 }
 
-static int reductions_3_leaf0_run(cf_call *cf_state, int cf_leaf, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0, int i_parts, int i_steps)
+static int reductions_3_leaf0_run(cf_call *cf_state, int cf_leaf, const int *k, float *y, unsigned *parts_of_unsigned,
+    int n, int B0, int i_parts, int i_steps)
 {
   static cf_kernel cf_once = { CF_KERNEL(reductions_3_leaf0), {} };
   const cf_shape cf_sizes = {
@@ -928,7 +972,8 @@ static int reductions_3_leaf0_run(cf_call *cf_state, int cf_leaf, const int *k, 
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const int *k, float *y, unsigned *parts_of_unsigned, int n, int i_parts, int i_steps)
+static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const int *k,
+    float *y, unsigned *parts_of_unsigned, int n, int i_parts, int i_steps)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_3_tile<256, 4, 8>), {} },
@@ -936,26 +981,33 @@ static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_k_stride0_wide = cf_mul(2, i_parts); // 2 * i_parts
   long cf_given_k_stride0 = (long)cf_given_k_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_k_stride0_wide, (long long)cf_given_k_stride0, "cf_given_k_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_stride0_wide, (long long)cf_given_k_stride0,
+      "cf_given_k_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(2, i_parts); // 2 * i_parts
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(i_parts); // i_parts
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
   int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit, "cf_given_i_turn_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit,
+      "cf_given_i_turn_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &k, &y, &parts_of_unsigned, &cf_given_k_stride0, &cf_given_y_stride0, &n, &i_parts, &cf_given_y_1_limit, &cf_given_i_turn_limit, 0 };
+  void *cf_arguments[] =
+      { &k, &y, &parts_of_unsigned, &cf_given_k_stride0, &cf_given_y_stride0, &n, &i_parts, &cf_given_y_1_limit,
+      &cf_given_i_turn_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0, int i_parts, int i_steps)
+static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0,
+    int i_parts, int i_steps)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
@@ -979,7 +1031,8 @@ static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned 
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (reductions_3_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reductions_3_leaf_cost(cf_chosen.leaf, cf_state->machine, n, i_parts, i_steps, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          reductions_3_leaf_cost(cf_chosen.leaf, cf_state->machine, n, i_parts, i_steps, &cf_params, CF_SATURATED);
     cf_last.tile = reductions_3_tile(cf_state->machine, n, i_parts, i_steps, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -994,7 +1047,8 @@ static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned 
     return reductions_3_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, k, y, parts_of_unsigned, n, i_parts, i_steps);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = reductions_3_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -1007,7 +1061,8 @@ static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned 
   }
 }
 
-static int reductions_4_leaf0_run(cf_call *cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0, int sum, int i_folded)
+static int reductions_4_leaf0_run(cf_call *cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0,
+    int sum, int i_folded)
 {
   static cf_kernel cf_once = { CF_KERNEL(reductions_4_leaf0), {} };
   const cf_shape cf_sizes = {
@@ -1027,7 +1082,8 @@ static int reductions_4_leaf0_run(cf_call *cf_state, int cf_leaf, int *total, un
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_4_leaf1_run(cf_call *cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0, int sum, int i_folded)
+static int reductions_4_leaf1_run(cf_call *cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0,
+    int sum, int i_folded)
 {
   static cf_kernel cf_once = { CF_KERNEL(reductions_4_leaf1), {} };
   const cf_shape cf_sizes = {
@@ -1047,7 +1103,8 @@ static int reductions_4_leaf1_run(cf_call *cf_state, int cf_leaf, int *total, un
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_together, int *total, unsigned *parts_of_unsigned, int sum, int i_folded)
+static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D,
+    int cf_together, int *total, unsigned *parts_of_unsigned, int sum, int i_folded)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reductions_4_tile<2, 1, 128, 4, 4, 4>), {} },
@@ -1061,20 +1118,24 @@ static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_y_limit_wide = cf_limit(1); // 1
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
   int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit, "cf_given_i_fold_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit,
+      "cf_given_i_fold_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(1, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_mul(D, T0), // T0*D words of shared memory
   };
   void *cf_arguments[] = { &total, &parts_of_unsigned, &sum, &cf_given_y_limit, &cf_given_i_fold_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
-static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_unsigned, int n, int B0, int sum, CF_UNUSED int i_parts, int i_folded)
+static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_unsigned, int n, int B0, int sum,
+    CF_UNUSED int i_parts, int i_folded)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
@@ -1109,16 +1170,21 @@ static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_un
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, total, parts_of_unsigned, sum,
+        i_folded);
   case 2:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, total, parts_of_unsigned, sum,
+        i_folded);
   case 3:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum,
+        i_folded);
   case 4:
-    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum,
+        i_folded);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 4)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = reductions_4_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -1134,10 +1200,12 @@ static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_un
 }
 
 // The host code of reductions.c, which stands at the end of this file.
-static void reductions_host(cf_call *cf_state, int n, int m, const float *a, const int *k, float *y, float *r, int *total, int B0, int B1);
+static void reductions_host(cf_call *cf_state, int n, int m, const float *a, const int *k, float *y, float *r,
+    int *total, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int reductions_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
+static int reductions_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *a, const int *k,
+    float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
     reductions_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -1157,7 +1225,8 @@ static int reductions_call(bool cf_launches, const cf_machine *machine, int n, i
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n || cf_last.m != m) {
       reductions_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1194,22 +1263,26 @@ static int reductions_call(bool cf_launches, const cf_machine *machine, int n, i
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "reductions", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "reductions", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int reductions_launch_explained(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
+int reductions_launch_explained(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y,
+    float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   reductions_params cf_chosen;
   return reductions_call(true, machine, n, m, a, k, y, r, total, params, stream, &cf_chosen, why);
 }
 
-int reductions_choose(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params,
+int reductions_choose(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r,
+    int *total, const reductions_params *params,
     reductions_params *chosen, cf_choice *why)
 {
   reductions_params cf_chosen;
@@ -1219,12 +1292,14 @@ int reductions_choose(const cf_machine *machine, int n, int m, const float *a, c
   return cf_status;
 }
 
-int reductions_launch_on(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream)
+int reductions_launch_on(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r,
+    int *total, const reductions_params *params, struct CUstream_st *stream)
 {
   return reductions_launch_explained(machine, n, m, a, k, y, r, total, params, stream, 0);
 }
 
-int reductions_launch(int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream)
+int reductions_launch(int n, int m, const float *a, const int *k, float *y, float *r, int *total,
+    const reductions_params *params, struct CUstream_st *stream)
 {
   return reductions_launch_explained(0, n, m, a, k, y, r, total, params, stream, 0);
 }
@@ -1243,30 +1318,70 @@ int reductions_machine(int device, cf_machine *machine)
 #include <math.h>
 #line "reductions.cu"
 
-static void reductions_host(cf_call *cf_state, int n, int m, const float *a, const int *k, float *y, float *r, int *total, int B0, int B1)
+static void reductions_host(cf_call *cf_state, int n, int m, const float *a, const int *k, float *y, float *r,
+    int *total, int B0, int B1)
 {
 #line 5 "reductions.c"
 
   float norm = 0.0f, most = 1.0f;
   int sum = 3;
 
-{ const long long cf_wide_j_rows = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512)); int j_rows = (int)cf_wide_j_rows; if (!cf_fits(cf_state, cf_wide_j_rows, (long long)j_rows, "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 512 \077 (n + 3) / 4 : 512")) return;
-  const long long cf_wide_j_parts = cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows))); int j_parts = (int)cf_wide_j_parts; if (!cf_fits(cf_state, cf_wide_j_parts, (long long)j_parts, "(m + 3) / 4 < 1 \077 1 : (m + 3) / 4 < 131072 / j_rows \077 (m + 3) / 4 : 131072 / j_rows")) return;
-  const long long cf_wide_j_steps = cf_div(cf_sub(cf_add(m, j_parts), 1), j_parts); int j_steps = (int)cf_wide_j_steps; if (!cf_fits(cf_state, cf_wide_j_steps, (long long)j_steps, "(m + j_parts - 1) / j_parts")) return;
-  const long long cf_wide_i_parts = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts))); int i_parts = (int)cf_wide_i_parts; if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts, "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 131072 / j_parts \077 (n + 3) / 4 : 131072 / j_parts")) return;
-  const long long cf_wide_i_steps = cf_div(cf_sub(cf_add(n, i_parts), 1), i_parts); int i_steps = (int)cf_wide_i_steps; if (!cf_fits(cf_state, cf_wide_i_steps, (long long)i_steps, "(n + i_parts - 1) / i_parts")) return;
-  const long long cf_wide_i_folded = cf_if(cf_lt(n, 1), 0, cf_if(cf_lt(m, 1), 0, cf_mul(i_parts, j_parts))); int i_folded = (int)cf_wide_i_folded; if (!cf_fits(cf_state, cf_wide_i_folded, (long long)i_folded, "n < 1 \077 0 : m < 1 \077 0 : i_parts * j_parts")) return;
-  float *parts_of_float = (float *)cf_take_memory(cf_state, 0, 131072, sizeof(float)); if (cf_state->status != CF_OK) return;
-  float *parts_of_float_1 = (float *)cf_take_memory(cf_state, 1, 131072, sizeof(float)); if (cf_state->status != CF_OK) return;
-  if (!cf_continues(cf_state, reductions_1_run(cf_state, a, parts_of_float, parts_of_float_1, n, m, B0, B1, most, j_rows, j_parts, j_steps, i_parts, i_steps))) return;  if (!cf_continues(cf_state, reductions_2_run(cf_state, r, parts_of_float, parts_of_float_1, n, m, B0, norm, most, j_rows, j_parts, i_parts, i_folded))) return; }
+{ const long long cf_wide_j_rows =
+    cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1,
+    cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512)); int j_rows = (int)cf_wide_j_rows;
+    if (!cf_fits(cf_state, cf_wide_j_rows, (long long)j_rows,
+    "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 512 \077 (n + 3) / 4 : 512")) return;
+  const long long cf_wide_j_parts =
+      cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1,
+      cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)));
+      int j_parts = (int)cf_wide_j_parts;
+      if (!cf_fits(cf_state, cf_wide_j_parts, (long long)j_parts,
+      "(m + 3) / 4 < 1 \077 1 : (m + 3) / 4 < 131072 / j_rows \077 (m + 3) / 4 : 131072 / j_rows")) return;
+  const long long cf_wide_j_steps = cf_div(cf_sub(cf_add(m, j_parts), 1), j_parts); int j_steps = (int)cf_wide_j_steps;
+      if (!cf_fits(cf_state, cf_wide_j_steps, (long long)j_steps, "(m + j_parts - 1) / j_parts")) return;
+  const long long cf_wide_i_parts =
+      cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1,
+      cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)));
+      int i_parts = (int)cf_wide_i_parts;
+      if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts,
+      "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 131072 / j_parts \077 (n + 3) / 4 : 131072 / j_parts")) return;
+  const long long cf_wide_i_steps = cf_div(cf_sub(cf_add(n, i_parts), 1), i_parts); int i_steps = (int)cf_wide_i_steps;
+      if (!cf_fits(cf_state, cf_wide_i_steps, (long long)i_steps, "(n + i_parts - 1) / i_parts")) return;
+  const long long cf_wide_i_folded = cf_if(cf_lt(n, 1), 0, cf_if(cf_lt(m, 1), 0, cf_mul(i_parts, j_parts)));
+      int i_folded = (int)cf_wide_i_folded;
+      if (!cf_fits(cf_state, cf_wide_i_folded, (long long)i_folded,
+      "n < 1 \077 0 : m < 1 \077 0 : i_parts * j_parts")) return;
+  float *parts_of_float = (float *)cf_take_memory(cf_state, 0, 131072, sizeof(float));
+      if (cf_state->status != CF_OK) return;
+  float *parts_of_float_1 = (float *)cf_take_memory(cf_state, 1, 131072, sizeof(float));
+      if (cf_state->status != CF_OK) return;
+  if (!cf_continues(cf_state,
+      reductions_1_run(cf_state, a, parts_of_float, parts_of_float_1, n, m, B0, B1, most, j_rows, j_parts, j_steps,
+      i_parts, i_steps))) return;
+       if (!cf_continues(cf_state,
+      reductions_2_run(cf_state, r, parts_of_float, parts_of_float_1, n, m, B0, norm, most, j_rows, j_parts, i_parts,
+      i_folded))) return; }
 #line 17 "reductions.c"
 
 
-{ const long long cf_wide_i_parts = cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072)); int i_parts = (int)cf_wide_i_parts; if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts, "((n + 1) / 2 + 3) / 4 < 1 \077 1 : ((n + 1) / 2 + 3) / 4 < 131072 \077 ((n + 1) / 2 + 3) / 4 : 131072")) return;
-  const long long cf_wide_i_steps = cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts); int i_steps = (int)cf_wide_i_steps; if (!cf_fits(cf_state, cf_wide_i_steps, (long long)i_steps, "((n + 1) / 2 + i_parts - 1) / i_parts")) return;
-  const long long cf_wide_i_folded = cf_if(cf_lt(cf_div(cf_add(n, 1), 2), 1), 0, i_parts); int i_folded = (int)cf_wide_i_folded; if (!cf_fits(cf_state, cf_wide_i_folded, (long long)i_folded, "(n + 1) / 2 < 1 \077 0 : i_parts")) return;
-  unsigned *parts_of_unsigned = (unsigned *)cf_take_memory(cf_state, 2, 131072, sizeof(unsigned)); if (cf_state->status != CF_OK) return;
-  if (!cf_continues(cf_state, reductions_3_run(cf_state, k, y, parts_of_unsigned, n, B0, i_parts, i_steps))) return;  if (!cf_continues(cf_state, reductions_4_run(cf_state, total, parts_of_unsigned, n, B0, sum, i_parts, i_folded))) return; }
+{ const long long cf_wide_i_parts =
+    cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1,
+    cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4),
+    131072)); int i_parts = (int)cf_wide_i_parts;
+    if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts,
+    "((n + 1) / 2 + 3) / 4 < 1 \077 1 : ((n + 1) / 2 + 3) / 4 < 131072 \077 ((n + 1) / 2 + 3) / 4 : 131072")) return;
+  const long long cf_wide_i_steps = cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts);
+      int i_steps = (int)cf_wide_i_steps;
+      if (!cf_fits(cf_state, cf_wide_i_steps, (long long)i_steps, "((n + 1) / 2 + i_parts - 1) / i_parts")) return;
+  const long long cf_wide_i_folded = cf_if(cf_lt(cf_div(cf_add(n, 1), 2), 1), 0, i_parts);
+      int i_folded = (int)cf_wide_i_folded;
+      if (!cf_fits(cf_state, cf_wide_i_folded, (long long)i_folded, "(n + 1) / 2 < 1 \077 0 : i_parts")) return;
+  unsigned *parts_of_unsigned = (unsigned *)cf_take_memory(cf_state, 2, 131072, sizeof(unsigned));
+      if (cf_state->status != CF_OK) return;
+  if (!cf_continues(cf_state, reductions_3_run(cf_state, k, y, parts_of_unsigned, n, B0, i_parts, i_steps))) return;
+       if (!cf_continues(cf_state,
+      reductions_4_run(cf_state, total, parts_of_unsigned, n, B0, sum, i_parts, i_folded))) return; }
+#line 24 "reductions.c"
 
 
 #line "reductions.cu"

@@ -2,7 +2,6 @@
 #include "regions.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -117,9 +116,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
   }
 }
 
-
 // ---- regions
-
 
 static int regions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B)
 {
@@ -141,7 +138,8 @@ static int regions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, f
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int regions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n)
+static int regions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(regions_1_tile<256, 4, 8>), {} },
@@ -149,7 +147,8 @@ static int regions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -198,7 +197,8 @@ static int regions_1_run(cf_call *cf_state, const float *x, float *y, int n, int
     return regions_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = regions_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -231,7 +231,8 @@ static int regions_2_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, f
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int regions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n)
+static int regions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(regions_2_tile<256, 4, 8>), {} },
@@ -239,7 +240,8 @@ static int regions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -288,7 +290,8 @@ static int regions_2_run(cf_call *cf_state, const float *x, float *y, int n, int
     return regions_2_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = regions_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -305,7 +308,8 @@ static int regions_2_run(cf_call *cf_state, const float *x, float *y, int n, int
 static void regions_host(cf_call *cf_state, int n, int again, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int regions_call(bool cf_launches, const cf_machine *machine, int n, int again, const float *x, float *y, const regions_params *params, struct CUstream_st *stream,
+static int regions_call(bool cf_launches, const cf_machine *machine, int n, int again, const float *x, float *y,
+    const regions_params *params, struct CUstream_st *stream,
     regions_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -324,7 +328,8 @@ static int regions_call(bool cf_launches, const cf_machine *machine, int n, int 
       regions_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       regions_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -352,7 +357,8 @@ static int regions_call(bool cf_launches, const cf_machine *machine, int n, int 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld again=%lld", (long long)n, (long long)again);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "regions", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -360,7 +366,8 @@ static int regions_call(bool cf_launches, const cf_machine *machine, int n, int 
   return cf_state.status;
 }
 
-int regions_launch_explained(const cf_machine *machine, int n, int again, const float *x, float *y, const regions_params *params, struct CUstream_st *stream,
+int regions_launch_explained(const cf_machine *machine, int n, int again, const float *x, float *y,
+    const regions_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   regions_params cf_chosen;
@@ -377,7 +384,8 @@ int regions_choose(const cf_machine *machine, int n, int again, const float *x, 
   return cf_status;
 }
 
-int regions_launch_on(const cf_machine *machine, int n, int again, const float *x, float *y, const regions_params *params, struct CUstream_st *stream)
+int regions_launch_on(const cf_machine *machine, int n, int again, const float *x, float *y,
+    const regions_params *params, struct CUstream_st *stream)
 {
   return regions_launch_explained(machine, n, again, x, y, params, stream, 0);
 }

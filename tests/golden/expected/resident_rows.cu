@@ -2,7 +2,6 @@
 #include "resident_rows.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -22,7 +21,7 @@ extern "C" __global__ void softmax_leaf0(
   float *const shared_y = (float *)(cf_shared + 4 * (n * B + B));
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in a: B x 1 elements
+  // stage(a): B x 1 elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < 1; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
@@ -30,7 +29,7 @@ extern "C" __global__ void softmax_leaf0(
       if (e0 < m)
         shared_a[x0 + x1] = a[e0 * a_stride0 + e1];
     }
-  // copy in a: B x n elements
+  // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
@@ -38,7 +37,7 @@ extern "C" __global__ void softmax_leaf0(
       if (e0 < m)
         shared_a_2[x0 * n + x1] = a[e0 * a_stride0 + e1];
     }
-  // copy in y: B x n elements
+  // stage(y): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
@@ -65,7 +64,7 @@ extern "C" __global__ void softmax_leaf0(
   }
 #line "resident_rows.cu"
   __syncthreads();
-  // copy out y: B x n elements
+  // stage(y): B x n elements back to global memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
@@ -224,7 +223,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*D + T0*S + T0 + 32 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // T0*D + T0*S + T0 + 32 words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
@@ -237,7 +236,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   float *const told_sum = (float *)(cf_shared + 4 * (T0 * D + T0 * S + 32));
   const int point = o0 + t0;
   const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
-  // stage whole rows of a
+  // stage(a): whole rows into shared memory
   cf_stage_row<cf_together == 4, D>(row_a, &a_2[y_1 * a_2_stride0], j_limit, lane);
   cf_commit();
 #line 6 "resident_rows.mf"
@@ -245,7 +244,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
 #line "resident_rows.cu"
   cf_await<0>();
   __syncthreads();
-  // distribute: the lanes of a row share the steps of j
+  // distribute(j): the lanes of a row share the steps
   const float most_before = most;
 #line 7 "resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
@@ -272,7 +271,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   float sum = 0.0f;
 #line "resident_rows.cu"
   __syncthreads();
-  // distribute: the lanes of a row share the steps of j
+  // distribute(j): the lanes of a row share the steps
 #line 11 "resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
     row_y[j] = expf(row_a[j] - most);
@@ -307,7 +306,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   }
   __syncthreads();
   sum = told_sum[t0];
-  // distribute: the lanes of a row share the steps of j
+  // distribute(j): the lanes of a row share the steps
 #line 15 "resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
 #line "resident_rows.cu"
@@ -317,19 +316,19 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
 #line "resident_rows.cu"
 }
 
-
 // ---- softmax
-
 
 static int softmax_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *y, int m, int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(softmax_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = n; // n
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -352,10 +351,12 @@ static int softmax_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, flo
   static cf_kernel cf_once = { CF_KERNEL(softmax_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = n; // n
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -373,7 +374,8 @@ static int softmax_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, flo
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, float *y, int m, int n)
+static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, float *y,
+    int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(softmax_tile<256, 4, 8>), {} },
@@ -381,29 +383,37 @@ static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_2_stride0_wide = n; // n
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "cf_given_a_2_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
+      "cf_given_a_2_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = n; // n
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(m); // m
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  void *cf_arguments[] =
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *a, float *y, int m, int n)
+static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
+    int cf_together, const float *a, float *y, int m, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(softmax_tile1<2, 1, 128, 4096, 6, 4>), {} },
@@ -417,26 +427,34 @@ static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_a_2_stride0_wide = n; // n
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "cf_given_a_2_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
+      "cf_given_a_2_stride0")) return cf_state->status;
   const long long cf_given_y_stride0_wide = n; // n
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(m); // m
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_add(cf_mul(D, T0), cf_add(cf_mul(S, T0), cf_add(T0, 32))), // T0*D + T0*S + T0 + 32 words of shared memory
   };
-  void *cf_arguments[] = { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      &cf_given_j_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n, int B)
@@ -487,7 +505,8 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
     return softmax_tile1_run(cf_state, cf_chosen.leaf, 3, 1, 1, 512, 56320, cf_together, a, y, m, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 6)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = softmax_select(cf_state->machine, m, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -506,7 +525,8 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
 static void softmax_host(cf_call *cf_state, int m, int n, const float *a, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int softmax_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params, struct CUstream_st *stream,
+static int softmax_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, float *y,
+    const softmax_params *params, struct CUstream_st *stream,
     softmax_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -526,7 +546,8 @@ static int softmax_call(bool cf_launches, const cf_machine *machine, int m, int 
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.m != m || cf_last.n != n) {
       softmax_defaults(cf_state.machine, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -557,7 +578,8 @@ static int softmax_call(bool cf_launches, const cf_machine *machine, int m, int 
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", (long long)m, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "softmax", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -565,7 +587,8 @@ static int softmax_call(bool cf_launches, const cf_machine *machine, int m, int 
   return cf_state.status;
 }
 
-int softmax_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params, struct CUstream_st *stream,
+int softmax_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *y,
+    const softmax_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   softmax_params cf_chosen;
@@ -582,7 +605,8 @@ int softmax_choose(const cf_machine *machine, int m, int n, const float *a, floa
   return cf_status;
 }
 
-int softmax_launch_on(const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params, struct CUstream_st *stream)
+int softmax_launch_on(const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params,
+    struct CUstream_st *stream)
 {
   return softmax_launch_explained(machine, m, n, a, y, params, stream, 0);
 }

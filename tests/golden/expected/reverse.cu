@@ -2,7 +2,6 @@
 #include "reverse.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -80,9 +79,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
   }
 }
 
-
 // ---- reverse
-
 
 static int reverse_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int n, int B, int s, int dim)
 {
@@ -124,7 +121,8 @@ static int reverse_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, fl
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int reverse_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *in, float *out, int n)
+static int reverse_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *in,
+    float *out, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(reverse_tile<256, 4, 8>), {} },
@@ -132,7 +130,8 @@ static int reverse_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_y_limit_wide = cf_limit(n); // n
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -181,7 +180,8 @@ static int reverse_run(cf_call *cf_state, const float *in, float *out, int n, in
     return reverse_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, in, out, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = reverse_select(cf_state->machine, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -200,7 +200,8 @@ static int reverse_run(cf_call *cf_state, const float *in, float *out, int n, in
 static void reverse_host(cf_call *cf_state, int n, const float *in, float *out, int B, int s);
 
 // Decides about a call, and launches unless that is not asked for.
-static int reverse_call(bool cf_launches, const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream,
+static int reverse_call(bool cf_launches, const cf_machine *machine, int n, const float *in, float *out,
+    const reverse_params *params, struct CUstream_st *stream,
     reverse_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -219,7 +220,8 @@ static int reverse_call(bool cf_launches, const cf_machine *machine, int n, cons
       reverse_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       reverse_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -249,7 +251,8 @@ static int reverse_call(bool cf_launches, const cf_machine *machine, int n, cons
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld s=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->s, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld s=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->s, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "reverse", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -257,7 +260,8 @@ static int reverse_call(bool cf_launches, const cf_machine *machine, int n, cons
   return cf_state.status;
 }
 
-int reverse_launch_explained(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream,
+int reverse_launch_explained(const cf_machine *machine, int n, const float *in, float *out,
+    const reverse_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   reverse_params cf_chosen;
@@ -274,7 +278,8 @@ int reverse_choose(const cf_machine *machine, int n, const float *in, float *out
   return cf_status;
 }
 
-int reverse_launch_on(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream)
+int reverse_launch_on(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params,
+    struct CUstream_st *stream)
 {
   return reverse_launch_explained(machine, n, in, out, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "strided.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -86,9 +85,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) strided_tile(
   }
 }
 
-
 // ---- strided
-
 
 static int strided_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int B, int s, int dim)
 {
@@ -150,7 +147,8 @@ static int strided_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, flo
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int strided_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int B, int s, int dim)
+static int strided_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int B, int s, int dim)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(strided_tile<256, 4, 8>), {} },
@@ -158,9 +156,11 @@ static int strided_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -207,7 +207,8 @@ static int strided_run(cf_call *cf_state, const float *x, float *y, int n, int B
     return strided_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, B, s, dim);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = strided_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -228,7 +229,8 @@ static int strided_run(cf_call *cf_state, const float *x, float *y, int n, int B
 static void strided_host(cf_call *cf_state, int n, const float *x, float *y, int B, int s);
 
 // Decides about a call, and launches unless that is not asked for.
-static int strided_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const strided_params *params, struct CUstream_st *stream,
+static int strided_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y,
+    const strided_params *params, struct CUstream_st *stream,
     strided_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -247,7 +249,8 @@ static int strided_call(bool cf_launches, const cf_machine *machine, int n, cons
       strided_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       strided_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -277,7 +280,8 @@ static int strided_call(bool cf_launches, const cf_machine *machine, int n, cons
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld s=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->s, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld s=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->s, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "strided", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -285,7 +289,8 @@ static int strided_call(bool cf_launches, const cf_machine *machine, int n, cons
   return cf_state.status;
 }
 
-int strided_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params, struct CUstream_st *stream,
+int strided_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   strided_params cf_chosen;
@@ -302,7 +307,8 @@ int strided_choose(const cf_machine *machine, int n, const float *x, float *y, c
   return cf_status;
 }
 
-int strided_launch_on(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params, struct CUstream_st *stream)
+int strided_launch_on(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params,
+    struct CUstream_st *stream)
 {
   return strided_launch_explained(machine, n, x, y, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "sweeps.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -54,6 +53,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
     for (int vector = 0; vector < U0 / 4; vector++) {
       const int first = o0 + 4 * (vector * T0 + t0);
       if (0 <= first && first + 4 <= y_limit) {
+        // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[4];
         float window_a[6];
         window_a[0] = a[first];
@@ -114,12 +114,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
+  // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
   if (o0 < 0 || y_limit < o0 + T0 * U0) {
@@ -311,12 +312,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
+  // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
   if (o0 < 0 || y_limit < o0 + T0 * U0) {
@@ -461,9 +463,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   }
 }
 
-
 // ---- sweeps
-
 
 static int sweeps_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B)
 {
@@ -485,7 +485,8 @@ static int sweeps_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, float *a, float *b, int n)
+static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, float *a,
+    float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(sweeps_1_tile<256, 4, 8, 4>), {} },
@@ -497,26 +498,32 @@ static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
-static int sweeps_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps, float *a, float *b, int n)
+static int sweeps_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps,
+    float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(sweeps_1_time<256, 4, 19, 6>), {} },
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
+        cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 },
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
@@ -566,10 +573,12 @@ static int sweeps_1_run(cf_call *cf_state, float *a, float *b, int n, int B, int
   case 2:
     return sweeps_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_together, a, b, n);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, sweeps_1_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0,
+        sweeps_1_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = sweeps_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -610,7 +619,8 @@ static int sweeps_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -620,16 +630,20 @@ static int sweeps_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int sweeps_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps, float *a, float *b, int n)
+static int sweeps_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps,
+    float *a, float *b, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(sweeps_2_time<256, 4, 19, 6>), {} },
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
+        cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 },
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
@@ -678,10 +692,12 @@ static int sweeps_2_run(cf_call *cf_state, float *a, float *b, int n, int B, int
   case 2:
     return sweeps_2_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, b, n);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, sweeps_2_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0,
+        sweeps_2_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = sweeps_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -698,7 +714,8 @@ static int sweeps_2_run(cf_call *cf_state, float *a, float *b, int n, int B, int
 static void sweeps_host(cf_call *cf_state, int T, int n, float *a, float *b, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
+static int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b,
+    const sweeps_params *params, struct CUstream_st *stream,
     sweeps_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -717,7 +734,8 @@ static int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n
       sweeps_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       sweeps_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -737,7 +755,8 @@ static int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
   sweeps_host(&cf_state, T, n, a, b, cf_chosen->B);
-  if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf = cf_state.time_tile;
+  if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf =
+      cf_state.time_tile;
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -746,7 +765,8 @@ static int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "sweeps", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -754,7 +774,8 @@ static int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n
   return cf_state.status;
 }
 
-int sweeps_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
+int sweeps_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params,
+    struct CUstream_st *stream,
     cf_choice *why)
 {
   sweeps_params cf_chosen;
@@ -771,7 +792,8 @@ int sweeps_choose(const cf_machine *machine, int T, int n, float *a, float *b, c
   return cf_status;
 }
 
-int sweeps_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream)
+int sweeps_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params,
+    struct CUstream_st *stream)
 {
   return sweeps_launch_explained(machine, T, n, a, b, params, stream, 0);
 }

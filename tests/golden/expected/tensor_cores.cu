@@ -2,7 +2,6 @@
 #include "tensor_cores.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -48,8 +47,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     int y1_limit,
     int l_limit)
 {
-  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -66,10 +66,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int o1 = i1 * (T1 * U1);
   double *const shared_a = (double *)cf_shared;
   double *const shared_b = (double *)(cf_shared + 4 * (2 * T0 * U0 * D * S + 8 * D * S));
-  cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
-  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0
-      * T1> feed_b(&b[o1], b_stride0, l_limit, y1_limit - o1, thread);
+  // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
+  cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
+  // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
+  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
+      y1_limit - o1, thread);
   double sum[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -104,6 +106,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   }
   cf_await<S - 2>();
   __syncthreads();
+  // stage(a, b): what a step reads into registers, a step ahead
   double fragment_a[2][U0];
   double fragment_b[2][U1];
   const int whole = l_limit / D;
@@ -123,11 +126,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       }
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
-      cf_vectors<4, U0, 4
-          * T0>(&fragment_a[(z + 1) % 2][0],
+      cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
           &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
-      cf_vectors<4, U1, 4
-          * T1>(&fragment_b[(z + 1) % 2][0],
+      cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
@@ -197,8 +198,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     int y1_limit,
     int l_limit)
 {
-  static_assert(D % 16 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 2 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(D % 16 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 2 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -219,10 +221,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int column = t1 / 4 * (4 * U1) + 2 * (t1 % 4);
   const int across = t1 / 4 * (4 * U1) + t0 % 8;
   const int lane = t1 % 4;
-  cf_feed<double, cf_together == 4, T0 * U0, D, 0, 0, D, T0 * T1, D
-      + 4> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
-  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1, T1 * U1
-      + 4> feed_b(&b[o1], b_stride0, l_limit, y1_limit - o1, thread);
+  // stage(a): T0*U0 x D elements into shared memory, S - 1 pieces ahead
+  cf_feed<double, cf_together == 4, T0 * U0, D, 0, 0, D, T0 * T1, D + 4> feed_a(&a[o0 * a_stride0],
+      a_stride0, y0_limit - o0, l_limit, thread);
+  // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
+  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1, T1 * U1 + 4> feed_b(&b[o1],
+      b_stride0, l_limit, y1_limit - o1, thread);
   double sum[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -250,6 +254,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   }
   cf_await<S - 2>();
   __syncthreads();
+  // stage(a, b): what eight steps read into registers, eight steps ahead
   double fragment_a[2][U0][2];
   double fragment_b[2][U1 / 2][2];
   const int whole = l_limit / D;
@@ -348,16 +353,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
 #line "tensor_cores.cu"
 }
 
-
 // ---- f
 
-
-static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int m, int n, int k, int B0, int B1)
+static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int m, int n, int k,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(f_leaf0), {} };
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -375,7 +380,8 @@ static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const do
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const double *a, const double *b, double *c, int m, int n, int k)
+static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
+    int cf_together, const double *a, const double *b, double *c, int m, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(f_tile<16, 16, 8, 8, 16, 3, 1, 4>), {} },
@@ -393,32 +399,46 @@ static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, i
   };
   const long long cf_given_a_stride0_wide = k; // k
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(m); // m
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(n); // n
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_l_limit_wide = cf_limit(k); // k
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
+      "cf_given_l_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))), cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_mul(8, cf_mul(D, S)))), // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of shared memory
+    // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of shared memory
+    cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))),
+        cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_mul(8, cf_mul(D, S)))),
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_l_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_l_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
-static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const double *a, const double *b, double *c, int m, int n, int k)
+static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S,
+    int cf_together, const double *a, const double *b, double *c, int m, int n, int k)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(f_tile1<16, 16, 8, 8, 16, 4, 1, 4>), {} },
@@ -428,29 +448,43 @@ static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, 
   };
   const long long cf_given_a_stride0_wide = k; // k
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(m); // m
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(n); // n
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_l_limit_wide = cf_limit(k); // k
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
+      "cf_given_l_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))), cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_add(cf_mul(8, cf_mul(S, cf_mul(T0, U0))), cf_mul(8, cf_mul(D, S))))), // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S words of shared memory
+    // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S words of shared memory
+    cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))),
+        cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))),
+        cf_add(cf_mul(8, cf_mul(S, cf_mul(T0, U0))), cf_mul(8, cf_mul(D, S))))),
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_l_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_l_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int f_run(cf_call *cf_state, const double *a, const double *b, double *c, int m, int n, int k, int B0, int B1)
@@ -459,7 +493,9 @@ static int f_run(cf_call *cf_state, const double *a, const double *b, double *c,
   f_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together = cf_lesser(cf_begins(a) && k % 4 == 0 && cf_begins(b) && n % 4 == 0 ? 4 : 1, cf_begins(a) && k % 4 == 0 && cf_begins(b) && n % 4 == 0 ? 4 : 1);
+  const int cf_together =
+      cf_lesser(cf_begins(a) && k % 4 == 0 && cf_begins(b) && n % 4 == 0 ? 4 : 1,
+      cf_begins(a) && k % 4 == 0 && cf_begins(b) && n % 4 == 0 ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -506,7 +542,8 @@ static int f_run(cf_call *cf_state, const double *a, const double *b, double *c,
     return f_tile1_run(cf_state, cf_chosen.leaf, 1, 16, 8, 4, 8, 16, 3, cf_together, a, b, c, m, n, k);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 8)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = f_select(cf_state->machine, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -523,7 +560,8 @@ static int f_run(cf_call *cf_state, const double *a, const double *b, double *c,
 static void f_host(cf_call *cf_state, int m, int n, int k, const double *a, const double *b, double *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c, const f_params *params, struct CUstream_st *stream,
+static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, const double *a, const double *b,
+    double *c, const f_params *params, struct CUstream_st *stream,
     f_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -544,7 +582,8 @@ static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int
       int n;
       int k;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
       f_defaults(cf_state.machine, m, n, k, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -578,7 +617,8 @@ static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[256] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld k=%lld", (long long)m, (long long)n, (long long)k);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "f", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -586,14 +626,16 @@ static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int
   return cf_state.status;
 }
 
-int f_launch_explained(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c, const f_params *params, struct CUstream_st *stream,
+int f_launch_explained(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c,
+    const f_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   f_params cf_chosen;
   return f_call(true, machine, m, n, k, a, b, c, params, stream, &cf_chosen, why);
 }
 
-int f_choose(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c, const f_params *params,
+int f_choose(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c,
+    const f_params *params,
     f_params *chosen, cf_choice *why)
 {
   f_params cf_chosen;
@@ -603,12 +645,14 @@ int f_choose(const cf_machine *machine, int m, int n, int k, const double *a, co
   return cf_status;
 }
 
-int f_launch_on(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c, const f_params *params, struct CUstream_st *stream)
+int f_launch_on(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c,
+    const f_params *params, struct CUstream_st *stream)
 {
   return f_launch_explained(machine, m, n, k, a, b, c, params, stream, 0);
 }
 
-int f_launch(int m, int n, int k, const double *a, const double *b, double *c, const f_params *params, struct CUstream_st *stream)
+int f_launch(int m, int n, int k, const double *a, const double *b, double *c, const f_params *params,
+    struct CUstream_st *stream)
 {
   return f_launch_explained(0, m, n, k, a, b, c, params, stream, 0);
 }

@@ -2,7 +2,6 @@
 #include "transpose.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -31,7 +30,7 @@ extern "C" __global__ void transpose_leaf0(
     }
 #line "transpose.cu"
     __syncthreads();
-    // copy out c: (s*B1) x B0 elements
+    // stage(c): (s*B1) x B0 elements back to global memory
     for (int x0 = threadIdx.y; x0 < B1 * s; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
         const int e0 = v1 * B1 * s + x0;
@@ -63,7 +62,7 @@ extern "C" __global__ void transpose_leaf1(
     shared_c[u1 * B0 + u0] = a[i * a_stride0 + j];
 #line "transpose.cu"
     __syncthreads();
-    // copy out c: B1 x B0 elements
+    // stage(c): B1 x B0 elements back to global memory
     for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
         const int e0 = v1 * B1 + x0;
@@ -104,7 +103,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     int y0_limit,
     int y1_limit)
 {
-  CF_SHARED(cf_pieces);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
@@ -115,6 +114,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+    // stage(c): T1*U1 x T0*U0 elements through shared memory, transposed
     float *const shared_c = (float *)cf_shared;
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -156,16 +156,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   }
 }
 
-
 // ---- transpose
 
-
-static int transpose_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
+static int transpose_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s,
+    int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(transpose_leaf0), {} };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -183,12 +183,14 @@ static int transpose_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, f
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int transpose_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
+static int transpose_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s,
+    int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(transpose_leaf1), {} };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -206,12 +208,14 @@ static int transpose_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, f
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int transpose_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
+static int transpose_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s,
+    int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(transpose_leaf3), {} };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -229,7 +233,8 @@ static int transpose_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, f
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int transpose_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
+static int transpose_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(transpose_tile<16, 32, 4, 2, 2>), {} },
@@ -237,22 +242,29 @@ static int transpose_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   };
   const long long cf_given_a_stride0_wide = N; // N
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = N; // N
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(cf_mul(dim1, s), B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_mul(cf_mul(dim1, s), B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
     cf_add(cf_mul(T0, cf_mul(T1, cf_mul(U0, U1))), cf_mul(T1, U1)), // T0*T1*U0*U1 + T1*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  void *cf_arguments[] =
+      { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -281,7 +293,8 @@ static int transpose_run(cf_call *cf_state, const float *a, float *c, int N, int
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
     if (transpose_select(cf_state->machine, N, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = transpose_leaf_cost(cf_chosen.leaf, cf_state->machine, N, dim0, dim1, &cf_params, CF_SATURATED);
+      cf_last.tile.cost =
+          transpose_leaf_cost(cf_chosen.leaf, cf_state->machine, N, dim0, dim1, &cf_params, CF_SATURATED);
     cf_last.tile = transpose_tile(cf_state->machine, N, B0, B1, s, dim0, dim1, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
@@ -296,7 +309,8 @@ static int transpose_run(cf_call *cf_state, const float *a, float *c, int N, int
     return transpose_tile_run(cf_state, cf_chosen.leaf, 1, 8, 32, 4, 1, a, c, N, B0, B1, s, dim0, dim1);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = transpose_select(cf_state->machine, N, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -318,7 +332,8 @@ static int transpose_run(cf_call *cf_state, const float *a, float *c, int N, int
 static void transpose_host(cf_call *cf_state, int N, const float *a, float *c, int B0, int B1, int s);
 
 // Decides about a call, and launches unless that is not asked for.
-static int transpose_call(bool cf_launches, const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params, struct CUstream_st *stream,
+static int transpose_call(bool cf_launches, const cf_machine *machine, int N, const float *a, float *c,
+    const transpose_params *params, struct CUstream_st *stream,
     transpose_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -337,7 +352,8 @@ static int transpose_call(bool cf_launches, const cf_machine *machine, int N, co
       transpose_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.N != N) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.N != N) {
       transpose_defaults(cf_state.machine, N, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -369,15 +385,18 @@ static int transpose_call(bool cf_launches, const cf_machine *machine, int N, co
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "N=%lld", (long long)N);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld s=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->s, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "transpose", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld s=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->s, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "transpose", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int transpose_launch_explained(const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params, struct CUstream_st *stream,
+int transpose_launch_explained(const cf_machine *machine, int N, const float *a, float *c,
+    const transpose_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   transpose_params cf_chosen;
@@ -394,7 +413,8 @@ int transpose_choose(const cf_machine *machine, int N, const float *a, float *c,
   return cf_status;
 }
 
-int transpose_launch_on(const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params, struct CUstream_st *stream)
+int transpose_launch_on(const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params,
+    struct CUstream_st *stream)
 {
   return transpose_launch_explained(machine, N, a, c, params, stream, 0);
 }

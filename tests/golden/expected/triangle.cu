@@ -2,7 +2,6 @@
 #include "triangle.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -86,16 +85,15 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) triangle_tile(
   }
 }
 
-
 // ---- triangle
-
 
 static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(triangle_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -113,7 +111,8 @@ static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, co
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, const float *x, float *y, int n)
+static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a,
+    const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(triangle_tile<256, 4, 8>), {} },
@@ -121,10 +120,12 @@ static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -173,7 +174,8 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
     return triangle_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = triangle_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -190,7 +192,8 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
 static void triangle_host(cf_call *cf_state, int n, const float *a, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int triangle_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream,
+static int triangle_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *x, float *y,
+    const triangle_params *params, struct CUstream_st *stream,
     triangle_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -209,7 +212,8 @@ static int triangle_call(bool cf_launches, const cf_machine *machine, int n, con
       triangle_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       triangle_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -237,22 +241,26 @@ static int triangle_call(bool cf_launches, const cf_machine *machine, int n, con
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "triangle", cf_sizes, cf_parameters, cf_state.why->leaf, "");
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "triangle", cf_sizes, cf_parameters, cf_state.why->leaf,
+        "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int triangle_launch_explained(const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream,
+int triangle_launch_explained(const cf_machine *machine, int n, const float *a, const float *x, float *y,
+    const triangle_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   triangle_params cf_chosen;
   return triangle_call(true, machine, n, a, x, y, params, stream, &cf_chosen, why);
 }
 
-int triangle_choose(const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params,
+int triangle_choose(const cf_machine *machine, int n, const float *a, const float *x, float *y,
+    const triangle_params *params,
     triangle_params *chosen, cf_choice *why)
 {
   triangle_params cf_chosen;
@@ -262,12 +270,14 @@ int triangle_choose(const cf_machine *machine, int n, const float *a, const floa
   return cf_status;
 }
 
-int triangle_launch_on(const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream)
+int triangle_launch_on(const cf_machine *machine, int n, const float *a, const float *x, float *y,
+    const triangle_params *params, struct CUstream_st *stream)
 {
   return triangle_launch_explained(machine, n, a, x, y, params, stream, 0);
 }
 
-int triangle_launch(int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream)
+int triangle_launch(int n, const float *a, const float *x, float *y, const triangle_params *params,
+    struct CUstream_st *stream)
 {
   return triangle_launch_explained(0, n, a, x, y, params, stream, 0);
 }

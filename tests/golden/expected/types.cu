@@ -2,7 +2,6 @@
 #include "types.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -116,11 +115,10 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
   }
 }
 
-
 // ---- mix
 
-
-static int mix_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, unsigned long n, int B)
+static int mix_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, unsigned long n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(mix_leaf0), {} };
   const cf_shape cf_sizes = {
@@ -140,7 +138,8 @@ static int mix_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned short *x
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int mix_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, unsigned long n)
+static int mix_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const unsigned short *x,
+    const signed char *y, unsigned long *state, short *out, bool *odd, unsigned long n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(mix_tile<256, 4, 4>), {} },
@@ -148,7 +147,8 @@ static int mix_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0,
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_signed(n)); // (long)n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_signed(n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -158,7 +158,8 @@ static int mix_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0,
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-static int mix_run(cf_call *cf_state, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, unsigned long n, int B)
+static int mix_run(cf_call *cf_state, const unsigned short *x, const signed char *y, unsigned long *state, short *out,
+    bool *odd, unsigned long n, int B)
 {
   cf_choice cf_chosen;
   mix_params cf_params = { B, 0, };
@@ -197,7 +198,8 @@ static int mix_run(cf_call *cf_state, const unsigned short *x, const signed char
     return mix_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, state, out, odd, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = mix_select(cf_state->machine, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -211,10 +213,13 @@ static int mix_run(cf_call *cf_state, const unsigned short *x, const signed char
 }
 
 // The host code of types.mf, which stands at the end of this file.
-static void mix_host(cf_call *cf_state, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, int B);
+static void mix_host(cf_call *cf_state, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int mix_call(bool cf_launches, const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream,
+static int mix_call(bool cf_launches, const cf_machine *machine, unsigned long n, const unsigned short *x,
+    const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params,
+    struct CUstream_st *stream,
     mix_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -233,7 +238,8 @@ static int mix_call(bool cf_launches, const cf_machine *machine, unsigned long n
       mix_params cf_params;
       unsigned long n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       mix_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -261,7 +267,8 @@ static int mix_call(bool cf_launches, const cf_machine *machine, unsigned long n
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "mix", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -269,14 +276,16 @@ static int mix_call(bool cf_launches, const cf_machine *machine, unsigned long n
   return cf_state.status;
 }
 
-int mix_launch_explained(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream,
+int mix_launch_explained(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   mix_params cf_chosen;
   return mix_call(true, machine, n, x, y, state, out, odd, params, stream, &cf_chosen, why);
 }
 
-int mix_choose(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params,
+int mix_choose(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, const mix_params *params,
     mix_params *chosen, cf_choice *why)
 {
   mix_params cf_chosen;
@@ -286,12 +295,14 @@ int mix_choose(const cf_machine *machine, unsigned long n, const unsigned short 
   return cf_status;
 }
 
-int mix_launch_on(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream)
+int mix_launch_on(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream)
 {
   return mix_launch_explained(machine, n, x, y, state, out, odd, params, stream, 0);
 }
 
-int mix_launch(unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream)
+int mix_launch(unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out,
+    bool *odd, const mix_params *params, struct CUstream_st *stream)
 {
   return mix_launch_explained(0, n, x, y, state, out, odd, params, stream, 0);
 }
@@ -318,7 +329,8 @@ int mix_machine(int device, cf_machine *machine)
 #include <stdint.h>
 #line "types.cu"
 
-static void mix_host(cf_call *cf_state, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, int B)
+static void mix_host(cf_call *cf_state, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, int B)
 {
 #line 10 "types.mf"
 

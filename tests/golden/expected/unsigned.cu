@@ -2,7 +2,6 @@
 #include "unsigned.h"
 
 #include "cf_device.cuh"
-
 #include "cf_launch.h"
 
 // ---- kernels
@@ -64,9 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) hashed_tile(
   }
 }
 
-
 // ---- hashed
-
 
 static int hashed_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned *x, unsigned *y, int n, unsigned seed, int B)
 {
@@ -88,7 +85,8 @@ static int hashed_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned *x, u
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int hashed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const unsigned *x, unsigned *y, int n, unsigned seed)
+static int hashed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const unsigned *x,
+    unsigned *y, int n, unsigned seed)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(hashed_tile<256, 4, 8>), {} },
@@ -96,7 +94,8 @@ static int hashed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
@@ -145,7 +144,8 @@ static int hashed_run(cf_call *cf_state, const unsigned *x, unsigned *y, int n, 
     return hashed_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n, seed);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 2)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = hashed_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -162,7 +162,8 @@ static int hashed_run(cf_call *cf_state, const unsigned *x, unsigned *y, int n, 
 static void hashed_host(cf_call *cf_state, int n, unsigned seed, const unsigned *x, unsigned *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int hashed_call(bool cf_launches, const cf_machine *machine, int n, unsigned seed, const unsigned *x, unsigned *y, const hashed_params *params, struct CUstream_st *stream,
+static int hashed_call(bool cf_launches, const cf_machine *machine, int n, unsigned seed, const unsigned *x,
+    unsigned *y, const hashed_params *params, struct CUstream_st *stream,
     hashed_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -181,7 +182,8 @@ static int hashed_call(bool cf_launches, const cf_machine *machine, int n, unsig
       hashed_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       hashed_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -209,7 +211,8 @@ static int hashed_call(bool cf_launches, const cf_machine *machine, int n, unsig
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld seed=%lld", (long long)n, (long long)seed);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "hashed", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
@@ -217,14 +220,16 @@ static int hashed_call(bool cf_launches, const cf_machine *machine, int n, unsig
   return cf_state.status;
 }
 
-int hashed_launch_explained(const cf_machine *machine, int n, unsigned seed, const unsigned *x, unsigned *y, const hashed_params *params, struct CUstream_st *stream,
+int hashed_launch_explained(const cf_machine *machine, int n, unsigned seed, const unsigned *x, unsigned *y,
+    const hashed_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   hashed_params cf_chosen;
   return hashed_call(true, machine, n, seed, x, y, params, stream, &cf_chosen, why);
 }
 
-int hashed_choose(const cf_machine *machine, int n, unsigned seed, const unsigned *x, unsigned *y, const hashed_params *params,
+int hashed_choose(const cf_machine *machine, int n, unsigned seed, const unsigned *x, unsigned *y,
+    const hashed_params *params,
     hashed_params *chosen, cf_choice *why)
 {
   hashed_params cf_chosen;
@@ -234,12 +239,14 @@ int hashed_choose(const cf_machine *machine, int n, unsigned seed, const unsigne
   return cf_status;
 }
 
-int hashed_launch_on(const cf_machine *machine, int n, unsigned seed, const unsigned *x, unsigned *y, const hashed_params *params, struct CUstream_st *stream)
+int hashed_launch_on(const cf_machine *machine, int n, unsigned seed, const unsigned *x, unsigned *y,
+    const hashed_params *params, struct CUstream_st *stream)
 {
   return hashed_launch_explained(machine, n, seed, x, y, params, stream, 0);
 }
 
-int hashed_launch(int n, unsigned seed, const unsigned *x, unsigned *y, const hashed_params *params, struct CUstream_st *stream)
+int hashed_launch(int n, unsigned seed, const unsigned *x, unsigned *y, const hashed_params *params,
+    struct CUstream_st *stream)
 {
   return hashed_launch_explained(0, n, seed, x, y, params, stream, 0);
 }
