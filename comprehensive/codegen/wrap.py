@@ -1,7 +1,8 @@
 """Long lines of C code: a line in, lines of at most a width out where the code can be broken at all.
 
 A line breaks after an assignment, a semicolon or a comma, or before an operator, inside as few brackets as possible,
-in a list between its parts, and as late as possible; a text in quotes only where nothing else helps, into two that the compiler joins::
+in a list between its parts, and as late as possible; a text in quotes only where nothing else helps, into two that the
+compiler joins::
 
     c[(long)p * c_stride0 + q] +=
         shared_a[v * B0 + z] * shared_b[z * ub1 + u];
