@@ -19,7 +19,6 @@ from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant
 from comprehensive.loops.rewrite import map_expr, statements_in
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
-from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.operands import has_steps
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -43,10 +42,12 @@ class AroundLoop:
         return not any(isinstance(s, Assign) and isinstance(s.target, Index) for s in around)
 
     def comments(self) -> tuple[Comment, ...]:
-        """What is said of the elements that the loop assigns, if there are some."""
+        """What is said of the elements and scalars that registers hold for the loop, if there are some."""
+        arrays = [self.context.nest.array(name).pointer for name in self.held]
+        names = [*arrays, *(s.name for s in self.before if isinstance(s, Declare))]
         each = " x ".join(c.each for c in self.context.tile.coordinates)
-        does = f"{each} elements in registers while the loop runs"
-        return (commented(self.context, "accumulate", self.held, does),) if self.held else ()
+        said = Comment(f"accumulate({', '.join(names)}): {each} values in registers while the loop runs")
+        return (said,) if names else ()
 
     def begun(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """Return what comes before the loop, at points inside of the limits; scalars of the others are 0."""

@@ -191,7 +191,8 @@ class Boxes:
         order = (*tile.sizes, tile.depth)
         found: list[Comment] = []
         for group in self.groups:
-            extents = " x ".join(self._count(axis).format(order) for axis in group.axes)
+            counts = [self._count(axis).format(order) for axis in group.axes]
+            extents = " x ".join(f"({count})" if " " in count else count for count in counts)
             does = f"boxes of {extents} elements into shared memory, {tile.stages} - 1 pieces ahead"
             found.append(commented(self.context, "stage", [group.array], does))
         return tuple(found)

@@ -183,8 +183,8 @@ public:
       : next(first), stride(stride_), rows(rows_), columns(columns_), thread(thread_)
   {
     if (!upright) return;
-    const int row = row_of(thread), column = column_of(thread);
-    next += row * stride + column;
+    const int row = row_of(thread_), column = column_of(thread_);
+    next += row * stride_ + column;
     rows -= row;
     columns -= column;
 #pragma unroll
@@ -231,7 +231,7 @@ public:
       : stride(stride_), row(thread / lanes)
   {
     const int column = thread % lanes * (Held ? 4 : 1);
-    next = first + row * stride + column;
+    next = first + row * stride_ + column;
     place = column * Pitch + row;
     rows = (Rows % each == 0 || rows_ < Rows ? rows_ : Rows) - row;
     columns = columns_ - column;

@@ -97,7 +97,7 @@ def test_no_line_of_generated_code_is_long(suffix: str) -> None:
     ("program", "said"),
     [
         ("matmul", "// stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead"),
-        ("matmul", "// accumulate(c): U0 x U1 elements in registers while the loop runs"),
+        ("matmul", "// accumulate(c): U0 x U1 values in registers while the loop runs"),
         ("matmul", "// stage(a): B0 x B0 elements into shared memory"),
         ("convolution", "// stage(in): boxes of "),
         ("transpose", "// stage(c): T1*U1 x T0*U0 elements through shared memory, transposed"),

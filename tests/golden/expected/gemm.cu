@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
       y1_limit - o1, thread);
-  // accumulate(c): U0 x U1 elements in registers while the loop runs
+  // accumulate(c): U0 x U1 values in registers while the loop runs
   float private_c[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)

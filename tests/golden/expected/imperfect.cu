@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
   // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0> feed_x(&x[o0 * x_stride0], x_stride0,
       y_limit - o0, k_limit, thread);
-  // accumulate(sum): U0 elements in registers while the loop runs
+  // accumulate(sum, factor): U0 values in registers while the loop runs
   float private_sum[U0];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)

@@ -129,6 +129,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
       y_1_limit - o0, j_limit, thread);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together == 4, 1, D, 0, 0, D, T0> feed_x(&x[0], 1, 1, j_limit, thread);
+  // accumulate(sum): U0 values in registers while the loop runs
   float sum[U0];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)

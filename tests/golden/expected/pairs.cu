@@ -220,6 +220,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4,
       T0 * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
   if ((long)o0 + 1 <= 1 + (long)(o1 + T1 * U1 - 1)) {
+    // accumulate(sum): U0 x U1 values in registers while the loop runs
     float sum[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)

@@ -347,6 +347,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<__half, cf_together == 4, D, T1 * U1, 0, D, 0,
       T0 * T1> feed_b(&b[o1], b_stride0, k_limit, y1_limit - o1, thread);
+  // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -485,7 +486,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
       T0> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, k_limit, thread);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
   cf_feed<__nv_bfloat16, cf_together == 4, 1, D, 0, 0, D, T0> feed_x(&x[0], 1, 1, k_limit, thread);
-  // accumulate(y): U0 elements in registers while the loop runs
+  // accumulate(y): U0 values in registers while the loop runs
   __nv_bfloat16 private_y[U0];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
