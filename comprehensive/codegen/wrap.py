@@ -28,7 +28,9 @@ _COMMENT = re.compile(r"\s*(//.*|/\*((?!\*/).)*\*/)$")
 
 
 def wrapped(line: str, width: int = WIDTH) -> list[str]:
-    """The line in parts; each after the first hangs four columns deeper than it."""
+    """The line in parts; each after the first hangs four columns deeper than it. A comment stays a line."""
+    if line.lstrip().startswith("//"):
+        return [line]
     margin = line[: len(line) - len(line.lstrip())]
     lines: list[str] = []
     while len(line) > width:

@@ -246,8 +246,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
   const int rows2 = y2_limit - o2 < T2 * U2 ? y2_limit - o2 : T2 * U2;
-  // stage(in): boxes of D x (T1*U1 + 2) x (T2*U2 + 2) elements into shared memory,
-      S - 1 pieces ahead
+  // stage(in): boxes of D x (T1*U1 + 2) x (T2*U2 + 2) elements into shared memory, S - 1 pieces ahead
   cf_box<float, cf_together, T0 * T1 * T2, 1, D, T1 * U1 + 2, T2 * U2 + 2, 0,
       (T1 * U1 + 2) * (T2 * U2 + 4), T2 * U2 + 4, 1> feed_in(0, in_stride0, in_stride1, thread);
   // stage(w): boxes of T0*U0 x D x 3 x 3 elements into shared memory, S - 1 pieces ahead

@@ -24,6 +24,12 @@ def test_a_line_breaks_inside_the_fewest_brackets_and_late() -> None:
     ]
 
 
+def test_a_comment_is_not_broken_as_code_is() -> None:
+    line = "  // stage(a): some elements, all in one line"
+    assert wrapped(line, 20) == [line]
+    assert laid_out(line, 30) == "  // stage(a): some elements,\n  // all in one line"
+
+
 def test_a_list_breaks_between_its_parts() -> None:
     assert wrapped("  f<a, b + 1, c * d>(e);", 18) == ["  f<a, b + 1,", "      c * d>(e);"]
 
