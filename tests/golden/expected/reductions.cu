@@ -437,8 +437,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
   const int o0 = i0 * (T0 * U0);
   float *const parts_norm_1_whole = (float *)cf_shared;
   float *const parts_most_1_whole = (float *)(cf_shared + 4 * (T0 * D));
-  // split_reduction(parts_of_float,
-      parts_of_float_1): the lanes of a row share the steps and the sum
+  // split_reduction(parts_of_float, parts_of_float_1): the lanes of a row share the steps and the sum
   const int y = o0 + t0;
   float norm_1_whole;
   float most_1_whole;
