@@ -41,8 +41,8 @@ def seconds(command: Sequence[str], runs: int) -> str:
 def row(compilation: Compilation, directory: Path, nvcc: str, cc: Sequence[str], runs: int) -> str:
     stem = compilation.plan.stem
     texts = outputs(compilation)
-    for suffix in ("h", "cu"):
-        (directory / f"{stem}.{suffix}").write_text(texts[f"{stem}.{suffix}"], encoding="utf-8")
+    for name, text in texts.items():
+        (directory / name).write_text(text, encoding="utf-8")
     user = directory / "user.c"
     user.write_text(f'#include "{stem}.h"\n', encoding="utf-8")
     regions = [region for function in compilation.plan.functions for region in function.regions]

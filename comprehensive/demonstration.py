@@ -82,6 +82,7 @@ def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, .
     files = {
         f"{plan.stem}.h": "include this: it chooses the kernel, and declares the launchers",
         f"{plan.stem}.cu": "compile this with nvcc: the kernels and the launchers",
+        "cf_*": "what the two include, the same for all programs",
         f"{plan.stem}.json": "for other programs: what is in the two",
         f"{plan.stem}.tree.json": "the decision tree",
         f"{plan.stem}*.leaf*.mf": f"the kernels as programs, {leaves} of them",

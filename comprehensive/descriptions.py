@@ -22,17 +22,7 @@ def describe(variant: Variant) -> str:
     cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
     if variant.demoted:
         cap += ", others in shared memory"
-    shuffled = shuffled_arrays(variant)
-    return cached + (f"; shuffled: {', '.join(shuffled)}" if shuffled else "") + cap
-
-
-def shuffled_arrays(variant: Variant) -> tuple[str, ...]:
-    """The arrays of which the kernel of a variant really has shuffles: other strategies may have left none."""
-    if not variant.shuffled:
-        return ()
-    from comprehensive.lowering.lower import lower
-
-    return lower(variant, variant.nest.name).shuffled
+    return cached + cap
 
 
 def describe_leaf(leaf: Leaf[Variant]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,15 @@ from comprehensive.codegen.acceptance import accepted, accepts_image
 from comprehensive.codegen.cuda import kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import stale_outputs, touch, write_outputs
-from comprehensive.codegen.host import header_text, source_text
+from comprehensive.codegen.host import header_text, shared_files, source_text
 from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.manifest import manifest
 from comprehensive.codegen.ownership import marked
 from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.codegen.resources import Resources, resources
+from comprehensive.codegen.runtime_files import RUNTIME_FILES, demand_own_name
 from comprehensive.data import spec_directory, template_directory
-from comprehensive.descriptions import describe, shuffled_arrays
+from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation, Options
 from comprehensive.embedding.adaptive import adaptive, device_of_targets
 from comprehensive.embedding.compiled import KernelCompiler
@@ -92,13 +93,18 @@ def _outputs(
             texts[name] = marked(text, __version__, c_comment(plan.source_path))
     texts |= compiled
     document = _manifest(compilation, resources, plan, sources, image)
-    names = sorted((*texts, manifest_name(plan)))
+    names = sorted(own_outputs((*texts, manifest_name(plan))))
     return {**texts, manifest_name(plan): _json({**document, "outputs": names})}
 
 
 def leaf_program(compilation: Compilation, number: int, leaf: LeafPlan) -> str:
     """The program in MetaFork with the region of a number, in program order, as the leaf has it."""
     return print_program(compilation.program, {number: print_nest(leaf.nest)})
+
+
+def own_outputs(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of what is of one program alone: what all programs share stays where others may include it."""
+    return tuple(name for name in names if name not in RUNTIME_FILES)
 
 
 def manifest_name(plan: ProgramPlan) -> str:
@@ -116,17 +122,18 @@ def leaf_stem(plan: ProgramPlan, region: RegionPlan, leaf: LeafPlan) -> str:
 
 
 def source_texts(plan: ProgramPlan) -> dict[str, str]:
-    """Names and texts of the header and of the CUDA source."""
+    """Names and texts of the header, of the CUDA source, and of the files that all programs share."""
     kernels = {
         kernel.name: print_kernel(kernel, marked=True)
         for function in plan.functions
         for region in function.regions
         for kernel in region.kernels
     }
-    return {
+    texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
         f"{plan.stem}.cu": source_text(plan, kernels, __version__),
     }
+    return {**texts, **shared_files(plan, texts.values(), __version__)}
 
 
 def _manifest(
@@ -147,9 +154,7 @@ def _json(document: object) -> str:
 
 def fragment_to_json(variant: Variant) -> dict[str, object]:
     """A variant as people read it: its code and what is done to its IR."""
-    found: dict[str, object] = {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
-    shuffled = shuffled_arrays(variant)
-    return {**found, "shuffled": list(shuffled)} if shuffled else found
+    return {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,7 @@ def prepare(
 ) -> Prepared:
     """All outputs but depfile and stamp, with nothing written; arguments and errors as of :func:`write`."""
     demand_levels(compilation, levels or {})
+    demand_own_name(compilation.source)
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
     sources = source_texts(plan)
     verified = (
@@ -224,13 +230,14 @@ def write(
     CUDA source first, where they are found.
 
     CompileError (CF0620) where the directory cannot be written, (CF0622) where a file would be overwritten that was not
-    generated, unless ``force``, and as of `accepted`; CommandLineError as of `demand_levels`.
+    generated, unless ``force``, as of `demand_own_name` and `accepted`; CommandLineError as of `demand_levels`.
     """
     prepared = prepare(compilation, options, ptx_arch=ptx_arch, levels=levels, plan=plan, verify=verify)
     texts, earlier = prepared.texts, earlier_outputs(directory / manifest_name(compilation.plan))
     changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:
-        targets = [str(directory / name) for name in sorted(texts)] if stamp is None else [str(stamp)]
+        made = sorted(own_outputs(texts))
+        targets = [str(directory / name) for name in made] if stamp is None else [str(stamp)]
         included = (file.path for file in compilation.program.included)
         rule = depfile_text(
             targets, [compilation.source.path, *included, *map(str, read), *map(str, _data_files())]
@@ -256,10 +263,10 @@ def _image_is_accepted(
     image: Embedded, sources: Mapping[str, str], compilation: Compilation, options: Options
 ) -> bool:
     """Whether a C compiler has accepted the C source; GeneratedCodeError as of `accepts_image`."""
-    header = f"{compilation.plan.stem}.h"
+    headers = {name: text for name, text in sources.items() if not name.endswith(".cu")}
     return accepts_image(
         image.name,
-        {header: sources[header], image.name: image.text},
+        {**headers, image.name: image.text},
         Path(compilation.source.path).absolute().parent,
         KernelCompiler.find("", options.cuda_path).nvcc,
         compilation.program.include_flags,

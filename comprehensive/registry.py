@@ -42,7 +42,6 @@ _STRATEGIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cse-2": ("comprehensive.strategies.cse:CommonSubexpressions", {"level": 2}),
 }
 _MORE_STRATEGIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "shuffle": ("comprehensive.strategies.shuffle:Shuffle", {}),
     "caching": ("comprehensive.strategies.caching:Caching", {}),
 }
 COMPILED = ("register-cap", "demote-registers", "local-spills")

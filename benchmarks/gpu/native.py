@@ -23,7 +23,8 @@ BY_HAND = ("ceilings", "figure4", "naive")
 
 def sources() -> dict[str, Path]:
     """Every source by the name of its library: those beside this file, and a generated one for each spec."""
-    generated = {path.parent.name: path.with_suffix(".cu") for path in sorted(GENERATED.glob("*/*.h"))}
+    headers = (path for path in sorted(GENERATED.glob("*/*.h")) if not path.name.startswith("cf_"))
+    generated = {path.parent.name: path.with_suffix(".cu") for path in headers}
     return {name: SOURCES / f"{name}.cu" for name in BY_HAND} | generated
 
 

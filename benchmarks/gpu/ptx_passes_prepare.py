@@ -154,8 +154,8 @@ def other_sources(nvcc: Tool) -> Iterator[Source]:
         yield _source(name, compile_ptx(nvcc, path, ARCH).output.decode(), "\n".join(lines))
     texts = outputs(compile_file(spec_directory() / "matmul.mf", Options("estimate")))
     with tempfile.TemporaryDirectory() as directory:
-        for name in ("matmul.cu", "matmul.h"):
-            (Path(directory) / name).write_text(texts[name], encoding="utf-8")
+        for name, text in texts.items():
+            (Path(directory) / name).write_text(text, encoding="utf-8")
         made = compile_ptx(nvcc, Path(directory) / "matmul.cu", ARCH).output.decode()
     yield _source("matmul", made, "\n".join(GENERATED))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     default=None,
     help="File whose time becomes that of this run, also where no output changes: the target of a make rule.",
+)
+@click.option(
+    "--single-file",
+    is_flag=True,
+    help="Put what all programs share into the header and the source, instead of cf_*.h and cf_device.cuh beside them.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that comprehensive has not written.")
 @click.option(
@@ -98,6 +104,7 @@ def gen_command(
     depend: bool,
     depfile: Path | None,
     stamp: Path | None,
+    single_file: bool,
     force: bool,
     ptx: str | None,
     emit: str | None,
@@ -130,7 +137,7 @@ def gen_command(
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)
         return
-    plan = with_machines(compilation.plan, measured)
+    plan = replace(with_machines(compilation.plan, measured), single_file=single_file)
     diagnostics = compilation.diagnostics
     if tuned is not None:
         from comprehensive.tuning.baked import baked

@@ -46,7 +46,7 @@ def accepted(
     cuda_path: str | None,
     include_flags: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """The files among ``<stem>.h`` and ``<stem>.cu`` that a compiler has accepted.
+    """The files among ``<stem>.h`` and ``<stem>.cu`` that a compiler has accepted; ``texts`` has what they include.
 
     Where the C++ compiler rejects host code, nvcc for ``arch`` has the last word if it is found: host code may use more
     of CUDA than the stand-in has.
@@ -55,8 +55,8 @@ def accepted(
         directory = Path(name)
         header, cuda = directory / f"{stem}.h", directory / f"{stem}.cu"
         plain, places = origins(texts[cuda.name])
-        header.write_text(texts[header.name], encoding="utf-8")
-        cuda.write_text(plain, encoding="utf-8")
+        for each, text in texts.items():
+            (directory / each).write_text(plain if each == cuda.name else text, encoding="utf-8")
         found: list[str] = []
         if _header_compiles(header, texts):
             found.append(header.name)
@@ -85,7 +85,7 @@ def accepts_image(
         complaint = first_complaint(compiler, flags, image)
         if complaint is None:
             return True
-        if complaint.is_fatal or complaint.file not in (str(image), name):
+        if complaint.is_fatal or not _is_among(complaint, texts, Path(scratch)):
             return False
         raise _bug(complaint, image, None, texts)
 
@@ -110,7 +110,7 @@ def _header_compiles(header: Path, texts: Mapping[str, str]) -> bool:
     complaint = first_complaint(compiler, ("-std=c99", "-x", "c"), header)
     if complaint is None:
         return True
-    if complaint.is_fatal or complaint.file != str(header):
+    if complaint.is_fatal or not _is_among(complaint, texts, header.parent):
         return False
     raise _bug(complaint, header, None, texts)
 
@@ -132,7 +132,7 @@ def _source_compiles(
     complaint = first_complaint(compiler, flags, cuda)
     if complaint is None:
         return True
-    if complaint.is_fatal or complaint.file not in (str(cuda), str(cuda.with_suffix(".h"))):
+    if complaint.is_fatal or not _is_among(complaint, texts, cuda.parent):
         return False
     place = places[complaint.line - 1] if complaint.file == str(cuda) else None
     span = None if place is None else _line(source, place)
@@ -163,6 +163,12 @@ def _nvcc_compiles(cuda: Path, include_flags: Sequence[str], arch: str, cuda_pat
     except ToolError:
         return False
     return True
+
+
+def _is_among(complaint: Complaint, texts: Mapping[str, str], folder: Path) -> bool:
+    """Whether what a compiler complains of is in one of the texts, which are in a folder."""
+    place = Path(complaint.file)
+    return place.name in texts and place.parent in (folder, Path())
 
 
 def _first_of_host_code(cuda: Path) -> int:

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from comprehensive.kernel_ir.kernel import (
-    NEXT,
     Barrier,
     Comment,
     Kernel,
@@ -254,13 +253,11 @@ def _stored(expr: Expr, type: ScalarType, types: _Types) -> Expr:
 
 
 def _element_type(expr: Name | Index | Call, types: _Types) -> ScalarType | None:
-    """The storage type of what is read, here or by a neighbouring thread (``lowering/shuffles.py``); else None."""
+    """The storage type of what is read; else None."""
     match expr:
         case Name(identifier):
             type = types[identifier]
         case Index(array):
-            type = types[array]
-        case Call(function, (*_, Index(array))) if function == NEXT:
             type = types[array]
         case Call():
             return None

@@ -13,6 +13,7 @@ from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.conversions import storage_headers, with_conversions
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.runtime_files import DEVICE, plain_files
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
 from comprehensive.codegen.tables import tables_of
 from comprehensive.codegen.wrap import wrapped
@@ -81,10 +82,7 @@ def kernel_unit(kernel: Kernel) -> str:
         kernels=[text],
         tables=(),
         instances=[],
-        has_vectors=False,
-        uses_tensor_cores=False,
-        has_copies=False,
-        has_shuffles=bool(kernel.shuffled),
+        device=plain_files()[DEVICE],
     )
 
 
@@ -108,10 +106,7 @@ def program_unit(plan: ProgramPlan) -> str:
             for instance in tile.instances
             for together in ([(count,) for count in tile.kernel.together] or [()])
         ],
-        has_vectors=any(kernel.together or kernel.has_feeds for kernel in kernels.values()),
-        uses_tensor_cores=any(kernel.uses_tensor_cores for kernel in kernels.values()),
-        has_copies=any(kernel.has_copies for kernel in kernels.values()),
-        has_shuffles=any(kernel.shuffled for kernel in kernels.values()),
+        device=plain_files()[DEVICE],
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from comprehensive.codegen.dispatch import (
-    MACHINE_FIELDS,
     Case,
     Dispatch,
     Fact,
@@ -30,9 +29,6 @@ from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
 from comprehensive.loops.sizes import sizes
-from comprehensive.machine.device import devices
-from comprehensive.machine.parameters import MACHINE_PARAMETERS
-from comprehensive.machine.speeds import SPEEDS
 
 INTERFACE_VERSION = 4
 """The version of the part that generated headers share; raised with every incompatible change of it."""
@@ -52,14 +48,6 @@ NEIGHBOURS = 39
 
 HostValues: TypeAlias = tuple[tuple[Argument, str], ...] | None
 """Host scalars with their values as C text, in order; None where one is known at the launch only."""
-
-
-@dataclass(frozen=True, slots=True)
-class MachineField:
-    name: str
-    symbol: str
-    meaning: str
-    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,16 +177,6 @@ class HeaderView:
     def has_bfloat16(self) -> bool:
         return any("cf_bfloat16 " in f.launch_parameters for f in self.functions)
 
-    @property
-    def has_tuned(self) -> bool:
-        return any(function.tuned for function in self.functions)
-
-    @property
-    def has_staircases(self) -> bool:
-        """Whether blocks outside of a slanted edge are left out of a launch."""
-        regions = (region for function in self.functions for region in function.regions)
-        return any(kernel.staircase for region in regions for kernel in region.leaf_costs.kernels)
-
 
 def header_view(plan: ProgramPlan, version: str) -> HeaderView:
     """The view of a program. CompileError as :func:`comprehensive.codegen.interface.interface` raises it."""
@@ -209,20 +187,6 @@ def header_view(plan: ProgramPlan, version: str) -> HeaderView:
         guard=f"CF_GENERATED_{re.sub('[^A-Za-z0-9]', '_', plan.stem).upper()}_H",
         functions=tuple(function_view(function) for function in plan.functions),
     )
-
-
-def machine_fields() -> tuple[MachineField, ...]:
-    """The fields of `cf_machine`, in the order of the machine parameters."""
-    return tuple(
-        MachineField(MACHINE_FIELDS[p.symbol], p.symbol, p.meaning, p.unit)
-        for p in MACHINE_PARAMETERS.values()
-    )
-
-
-def architecture_speeds() -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """The speeds of every architecture, in the order of :data:`SPEEDS`, by ten times its compute capability."""
-    known = {d.compute_capability: d.machine() for d in devices() if d.name == d.arch}
-    return tuple((arch, tuple(machine[name] for name in SPEEDS)) for arch, machine in sorted(known.items()))
 
 
 def function_view(plan: FunctionPlan) -> FunctionView:

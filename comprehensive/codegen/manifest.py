@@ -282,7 +282,6 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "shared_words": kernel.shared_words_text,
         "register_cap": kernel.register_cap,
         **({"slots": kernel.slots} if kernel.demoted else {}),
-        **({"shuffled": list(kernel.shuffled)} if kernel.shuffled else {}),
     }
 
 

@@ -22,6 +22,11 @@ def marked(text: str, version: str, source: str) -> str:
     return f"/* {_COMMENT}{version} from {source}; do not edit. */\n{text}"
 
 
+def marked_for_all(text: str, version: str) -> str:
+    """The text behind a C comment that names the tool: a file that is the same for all programs."""
+    return f"/* {_COMMENT}{version} for all programs; do not edit. */\n{text}"
+
+
 def is_generated(path: Path) -> bool:
     """Whether a file carries the mark, or has nothing in it that could be lost. Raises OSError."""
     with path.open("rb") as stream:

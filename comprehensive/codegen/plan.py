@@ -249,3 +249,5 @@ class ProgramPlan:
     """Their speeds take the place of those of their architectures, and of what such a device tells of its memory."""
     settings: tuple[tuple[str, str | None], ...] = ()
     """What host code finds defined, with its text, or not defined (None): macros that decided what the regions are."""
+    single_file: bool = False
+    """Whether header and sources stand alone: what all programs share is inside of each, not in files beside them."""

@@ -97,24 +97,15 @@ class SourceView:
     kernels: tuple[str, ...]
     tables: tuple[Table, ...]
     """The constant arrays that kernels read, by name."""
-    has_vectors: bool
-    """Whether a kernel accesses several elements at once."""
-    has_copies: bool
-    """Whether a kernel copies to shared memory in stages."""
-    uses_tensor_cores: bool
-    """Whether threads of a kernel multiply and add on tensor cores."""
-    has_shuffles: bool
-    """Whether threads of a kernel take values from their neighbours."""
-    has_memories: bool
-    """Whether regions have memory between them that the launcher brings."""
     functions: tuple[FunctionSource, ...]
     machines: tuple[MachineView, ...]
     image: Image | None
     """The compiled kernels, in the C source."""
 
     @property
-    def has_tuned(self) -> bool:
-        return any(function.tuned_arguments for function in self.functions)
+    def has_device_names(self) -> bool:
+        """Whether parameters or speeds are known for devices of a name."""
+        return bool(self.machines) or any(function.tuned_arguments for function in self.functions)
 
     @property
     def adapted_sizes(self) -> int:
@@ -130,11 +121,6 @@ class SourceView:
     def has_numbers(self) -> bool:
         """Whether a launch says of a kernel which blocks run."""
         return self.image is not None and _has_numbers(self.image)
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether a launch can be divided into parts that run several versions."""
-        return any(function.parts for function in self.functions)
 
     @property
     def has_versions(self) -> bool:
@@ -170,11 +156,6 @@ def source_view(
         written=written(plan.functions, pieces, calls, language),
         kernels=kernels,
         tables=tables_of(regions),
-        has_vectors=any(kernel.together or kernel.has_feeds for kernel in tiles),
-        uses_tensor_cores=any(kernel.uses_tensor_cores for kernel in tiles),
-        has_copies=any(kernel.has_copies for kernel in tiles),
-        has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
-        has_memories=any(function.memory for function in functions),
         functions=tuple(_function(function, names) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
         image=image,

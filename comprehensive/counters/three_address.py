@@ -15,9 +15,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from comprehensive.kernel_ir.kernel import (
-    LANES,
-    LANES_WHERE,
-    NEXT,
     Barrier,
     Comment,
     Kernel,
@@ -410,21 +407,12 @@ class _Builder:
                 if operand.type is expr.type:
                     return operand
                 return self._compute(("cast", expr.type, operand.key), (operand,), expr.type)
-            case Call(function=function) if function in (LANES, LANES_WHERE, NEXT):
-                return self._of_lanes(expr)
             case Call():
                 arguments = tuple(self.value(a) for a in expr.arguments)
                 key = (expr.function, *(v.key for v in arguments))
                 return self._compute(key, arguments, MATH[expr.function].result)
             case _:
                 assert_never(expr)
-
-    def _of_lanes(self, call: Call) -> _Value:
-        """A word of lanes; or the element of a neighbour, for which the thread knows its place as well."""
-        arguments = tuple(self.value(a) for a in (*call.arguments, Name("threadIdx.x")))
-        type = ScalarType.UNSIGNED if call.function != NEXT else arguments[-2].type
-        key = (call.function, *(v.key for v in arguments))
-        return self._as_vector(self._compute(key, arguments, type))
 
     def _name(self, name: str) -> _Value:
         alias = self._known.get(("name", name))

@@ -15,15 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from itertools import islice, product
-from typing import TypeGuard, assert_never
+from typing import assert_never
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.counters.shared_words import KERNEL_NAME
 from comprehensive.kernel_ir.axes import AXES, on_axes, product_of
 from comprehensive.kernel_ir.kernel import (
-    LANES,
-    LANES_WHERE,
-    NEXT,
     Barrier,
     Comment,
     Kernel,
@@ -84,8 +81,7 @@ class UncountableError(Exception):
 class Access:
     """A read or a write of one element, ``size_bytes`` long, in global memory or in shared memory.
 
-    Neighbours along ``threadIdx.x`` are ``stride`` elements apart, None where that is not the same for all.  Where it
-    ``is_bound``, it is done at most that often.
+    Neighbours along ``threadIdx.x`` are ``stride`` elements apart, None where that is not the same for all.
     """
 
     array: str
@@ -94,7 +90,6 @@ class Access:
     writes: bool
     stride: Polynomial | None
     count: Count
-    is_bound: bool = False
     reference: Index | None = field(default=None, compare=False, repr=False)
     """The reference of the kernel; two that do the same are equal."""
 
@@ -309,8 +304,6 @@ class _Walk:
     def _assigned_by(self, statement: Assign, scope: _Scope) -> Work:
         operations, of_data = _operations(statement.value, scope.data)
         target = statement.target
-        if _is_shuffle(statement.value):
-            return self._shuffled(statement.value, scope)
         # The cache of the device carries an atomic update out: the thread only sends what is to be added.
         compound = statement.operator != "=" and not statement.atomic
         is_data = of_data or isinstance(target, Index) or target.identifier in scope.data
@@ -321,38 +314,7 @@ class _Walk:
             references += [(target, False)] * compound + [(target, True)]
         return Work(self._accesses(references, scope), (self._count(scope),) * operations)
 
-    def _shuffled(self, call: Call, scope: _Scope) -> Work:
-        """A read by the threads that have no neighbour to take the element from, each of a sector of its own."""
-        element = call.arguments[-1]
-        assert isinstance(element, Index)
-        ends = self._ends
-        return Work(
-            tuple(
-                replace(
-                    access,
-                    stride=None,
-                    count=None if access.count is None or ends is None else access.count * ends,
-                    is_bound=True,
-                )
-                for access in self._accesses([(element, False)], scope)
-            )
-        )
-
-    @property
-    def _ends(self) -> Count:
-        """An upper bound on the share of threads at an end of a row of the block, or of a warp.
-
-        Of B in a row, that is ceil(B/32) where there is one row, at most 1 + B/32 and never more than B otherwise.
-        """
-        along, *across = self._axes.values()
-        if along is None:
-            return None
-        rows = any(extent != RationalFunction(1) for extent in across)
-        return (along + 15) / (16 * along) if rows else (along + 31) / (32 * along)
-
     def _evaluated(self, expressions: Sequence[Expr], scope: _Scope) -> tuple[Work, ...]:
-        if any(map(_is_shuffle, expressions)):
-            return tuple(self._shuffled(e, scope) for e in expressions if _is_shuffle(e))
         references = [(index, False) for expression in expressions for index in _references(expression)]
         operations = sum(_operations(expression, scope.data)[0] for expression in expressions)
         return (Work(self._accesses(references, scope), (self._count(scope),) * operations),)
@@ -468,11 +430,6 @@ _APPLIED: dict[str, Callable[[RationalFunction, RationalFunction], RationalFunct
 }
 
 
-def _is_shuffle(expr: Expr) -> TypeGuard[Call]:
-    """Return whether an expression as a whole is a shuffle."""
-    return isinstance(expr, Call) and expr.function == NEXT
-
-
 def _combined(parts: Sequence[tuple[Work, ...]]) -> tuple[Work, ...]:
     """Every choice of a case of each part. UncountableError where there are too many."""
     chosen = tuple(islice(product(*(dict.fromkeys(part) for part in parts)), _MOST_CASES + 1))
@@ -554,8 +511,6 @@ def _operations(expr: Expr, data: frozenset[str]) -> tuple[int, bool]:
         case Conditional():
             parts = [_operations(part, data) for part in (expr.condition, expr.then, expr.otherwise)]
             return sum(count for count, _ in parts), any(of_data for _, of_data in parts[1:])
-        case Call(function=function) if function in (LANES, LANES_WHERE, NEXT):
-            return 0, function == NEXT
         case Call():
             return 1 + sum(_operations(argument, data)[0] for argument in expr.arguments), True
         case _:

@@ -4,7 +4,7 @@
     the original                 -->   a version of its own: grid-stride
 
 This is *kernel splitting* (Hayes et al., Orion, 2016, section 3.4): parts of the blocks of one long launch try other
-versions, so that the best one is found without further launches (`templates/launcher/parts.h.j2`).  All candidates have
+versions, so that the best one is found without further launches (`templates/runtime/cf_launch.h`).  All candidates have
 blocks as large as those of the original, so that numbers of blocks mean the same points.  Such a launch computes what
 one whole launch does:
 

@@ -24,9 +24,6 @@ from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, Name, Scala
 
 TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
-LANES, LANES_WHERE, NEXT = "cf_lanes", "cf_lanes_where", "cf_next"
-"""Functions that kernels with shuffles call: the lanes that there are; those of them for which a condition holds; and
-the element (last argument) that the neighbour along x (second argument) holds (third one), or that is read."""
 CONTRACTS = "cf_contracts"
 """A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
 BLOCK_FIRST, BLOCK_STEPS = "cf_block_first", "cf_block_steps"
@@ -398,8 +395,6 @@ class Kernel:
     """How many turns of the serial loop of its points a kernel over tiles does at a time, over the constants."""
     staircase: Staircase | None = None
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
-    shuffled: tuple[str, ...] = ()
-    """Arrays of which threads take elements from their neighbours (``lowering/shuffles.py``)."""
 
     @property
     def shared_words_text(self) -> str:

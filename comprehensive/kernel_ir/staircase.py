@@ -2,7 +2,7 @@
 
 In: a grid of rows and columns, and the edge between blocks with work and blocks without.  Out: :class:`Launched`, the
 rows and columns of a smaller grid that has a place for every block with work.  The header has the same functions in C
-(`templates/host/staircase.h.j2`)::
+(`templates/runtime/cf_runtime.h`)::
 
     x . . .      a row and the one which is as short as it is long         x a a a a
     x x . .      -->  share a row of the launch, the one from its          x x b b b

@@ -412,8 +412,6 @@ class Variant:
     Eigenmann, RegDem, 2019. It is done to the compiled kernel."""
     tile: RegisterTile | None = None
     """How the nest came to be over coordinates, where it did; it is then lowered in another way."""
-    shuffled: tuple[str, ...] = ()
-    """Arrays of which threads are to take elements from their neighbours in the warp, wherever these have them."""
 
 
 def _bands(body: tuple[BlockStmt, ...]) -> list[Threads]:

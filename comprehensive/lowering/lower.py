@@ -63,7 +63,6 @@ from comprehensive.lowering.copies import (
 from comprehensive.lowering.held import Pointers, with_held_elements
 from comprehensive.lowering.interchange import with_updates_inside
 from comprehensive.lowering.placement import PlacedTile, Placement, place_tiles
-from comprehensive.lowering.shuffles import with_shuffles
 from comprehensive.lowering.slanted import Slanted
 from comprehensive.metafork.ast import (
     Binary,
@@ -103,7 +102,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     body = without_unused(lowering.held(lowering.body()))
     parameters = lowering.parameters(body)
     body = folded(body, parameters)
-    kernel = Kernel(
+    return Kernel(
         name=name,
         parameters=parameters,
         grid=tuple((loop.iterator, loop.extent) for loop in nest.grid),
@@ -114,7 +113,6 @@ def _lowered(variant: Variant, name: str) -> Kernel:
         demoted=variant.demoted,
         staircase=None if lowering.slanted is None else lowering.slanted.staircase,
     )
-    return with_shuffles(kernel, variant.shuffled) if variant.shuffled else kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +343,7 @@ class _Bands:
         for p in placed:
             if p.tile.load is not None:
                 copy = Plain(copy_in(p, self._strides(p), self.lowering.names))
-                result += [Comment(f"copy in {self._box(p)}"), copy]
+                result += [Comment(f"stage({self._box(p)} into shared memory"), copy]
         return [*result, Barrier()] if result else result
 
     def _copies_out(self, placed: Sequence[PlacedTile]) -> list[KernelStmt]:
@@ -353,14 +351,14 @@ class _Bands:
         for p in placed:
             if p.tile.store is not None:
                 copy = Plain(copy_out(p, self._strides(p), self.lowering.names))
-                result += [Comment(f"copy out {self._box(p)}"), copy]
+                result += [Comment(f"stage({self._box(p)} back to global memory"), copy]
         return result
 
     def _box(self, placed: PlacedTile) -> str:
-        """Return the size of a tile as text: ``a: B0 x (s*ub1) elements``."""
+        """Return the array and the size of a tile as text: ``a): B0 x (s*ub1) elements``."""
         extents = [extent.format(reading_order(self.lowering.nest)) for extent in placed.tile.extent]
         shown = extents if len(extents) == 1 else [e if e.isalnum() else f"({e})" for e in extents]
-        return f"{placed.tile.array}: {' x '.join(shown)} elements"
+        return f"{placed.tile.array}): {' x '.join(shown)} element{'' if shown == ['1'] else 's'}"
 
     def _strides(self, placed: PlacedTile) -> list[Expr]:
         return [Name(p.name) for p in self.lowering.strides[placed.tile.array]]

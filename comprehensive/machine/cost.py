@@ -8,7 +8,7 @@ In: machine parameters and speeds, the :class:`TileWork` of a kernel over tiles,
 
 The manner is that of MWP-CWP (Hong and Kim, ISCA 2009): warps that share a multiprocessor either keep a unit of it
 busy (a throughput decides) or wait for memory together (latency does).  All arithmetic is on integers, as the generated
-header has it (`templates/host/cost.h.j2`): both choose alike.
+header has it (`templates/runtime/cf_runtime.h`): both choose alike.
 """
 
 from __future__ import annotations

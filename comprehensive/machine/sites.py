@@ -9,7 +9,7 @@ In: :class:`Sites`, the numbers that they point to, the shape of the launch, and
 An access is an affine walk: elements between neighbouring threads, between turns of each loop around it, and between
 blocks.  Which lines and sectors such a walk touches follows from these distances, whatever the shape of the block, so
 that any block can be looked at without going through it.  All arithmetic is on integers that saturate, as the generated
-header has it (`templates/host/sites.h.j2`): both rank alike.
+header has it (`templates/runtime/cf_runtime.h`): both rank alike.
 """
 
 from __future__ import annotations

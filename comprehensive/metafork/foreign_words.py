@@ -19,7 +19,9 @@ _SHARED = (
 )
 _INDICES = "remove it: the iterators of the meta_for loops say where a thread is"
 _FUNCTION = "remove it: the tool makes the kernels of a region"
-_LANES = "write it as serial C: the strategy 'shuffle' makes shuffles where that is asked for"
+_LANES = (
+    "write it as serial C: the pass 'synthesize-shuffles' makes shuffles of loads where that is asked for"
+)
 _HALVES = "write operators of C, and functions of float such as fmaxf: one computes with half in float"
 _CONST = "write 'const', as in 'const int k = 3'"
 

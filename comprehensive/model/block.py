@@ -24,8 +24,6 @@ from comprehensive.kernel_ir.kernel import (
     BLOCK_STEPS,
     CONTRACTS,
     EXPECTED,
-    LANES,
-    LANES_WHERE,
     TOGETHER,
     VECTOR,
     Await,
@@ -462,8 +460,6 @@ class Walk:
                     return values[0]
                 if function == BLOCK_FIRST:
                     return 0
-                if function in (LANES, LANES_WHERE):
-                    return LOADED
                 self._arithmetic(SLOW, times)
                 return self._deeper(LOADED, max(values, key=_depth), SLOW)
             case _:

@@ -20,9 +20,6 @@ from functools import lru_cache
 from comprehensive.codegen.profile import Profile
 from comprehensive.kernel_ir.axes import AXES, axis_extents, on_axes
 from comprehensive.kernel_ir.kernel import (
-    LANES,
-    LANES_WHERE,
-    NEXT,
     Barrier,
     Comment,
     Kernel,
@@ -417,8 +414,6 @@ class _Walk:
                 return value if expr.type.is_integer else data_of(value)
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, context, environment) for argument in arguments]
-                if function in (LANES, LANES_WHERE, NEXT):
-                    return LOADED
                 instructions = 1 if function in QUICK else SLOW
                 return self._after(max(map(depth_of, values), default=0), instructions, context)
 

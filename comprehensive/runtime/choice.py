@@ -11,7 +11,7 @@ import ctypes
 class Choice(ctypes.Structure):
     """The account of what ran, or of why nothing did.
 
-    Members and their meanings are those of `templates/host/runtime.h.j2`.
+    Members and their meanings are those of `templates/runtime/cf_runtime.h`.
     """
 
     _fields_ = [

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from comprehensive.kernel_ir.kernel import Comment
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant
 from comprehensive.loops.rewrite import map_expr, statements_in
@@ -39,6 +40,14 @@ class AroundLoop:
         """Whether nothing is stored but what the loop assigns: without steps there is nothing to do."""
         around = statements_in((*self.before, *self.after))
         return not any(isinstance(s, Assign) and isinstance(s.target, Index) for s in around)
+
+    def comments(self) -> tuple[Comment, ...]:
+        """What is said of the elements and scalars that registers hold for the loop, if there are some."""
+        arrays = [self.context.nest.array(name).pointer for name in self.held]
+        names = [*arrays, *(s.name for s in self.before if isinstance(s, Declare))]
+        each = " x ".join(c.each for c in self.context.tile.coordinates)
+        said = Comment(f"accumulate({', '.join(names)}): {each} values in registers while the loop runs")
+        return (said,) if names else ()
 
     def begun(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """Return what comes before the loop, at points inside of the limits; scalars of the others are 0."""

@@ -126,7 +126,8 @@ class BoxLoop:
         return (
             *self.boxes.tiles(),
             Plain((self._thread(), *self.boxes.counts())),
-            *self.boxes.feeds(),
+            *(part for pair in zip(self.boxes.comments(), self.boxes.feeds(), strict=True) for part in pair),
+            *around.comments(),
             Plain((*around.loaded(jam), *self._begun_points(jam))),
             *self._first_pieces(),
             *self._loop(0),

@@ -24,6 +24,7 @@ from comprehensive.kernel_ir.kernel import (
     VECTOR,
     Alignment,
     Box,
+    Comment,
     KernelStmt,
     Plain,
     StageBox,
@@ -37,6 +38,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.reference_groups import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup
 
@@ -182,6 +184,18 @@ class Boxes:
             (names.shared, self.context.nest.array(group.array).type, self._words(group), group.array)
             for group, names in zip(self.groups, self.names, strict=True)
         )
+
+    def comments(self) -> tuple[Comment, ...]:
+        """What is said of each box, in the order of :meth:`feeds`."""
+        tile = self.context.tile
+        order = (*tile.sizes, tile.depth)
+        found: list[Comment] = []
+        for group in self.groups:
+            counts = [self._count(axis).format(order) for axis in group.axes]
+            extents = " x ".join(f"({count})" if " " in count else count for count in counts)
+            does = f"boxes of {extents} elements into shared memory, {tile.stages} - 1 pieces ahead"
+            found.append(commented(self.context, "stage", [group.array], does))
+        return tuple(found)
 
     def feeds(self) -> tuple[KernelStmt, ...]:
         threads = product([Name(c.threads) for c in self.context.tile.coordinates])

@@ -44,6 +44,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step
@@ -59,6 +60,7 @@ def patch_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     start = Declare(ScalarType.INT, slot.identifier, initial=ZERO)
     return (
         *first_pieces(layout),
+        commented(context, "stage", layout.pieces, "what a step reads into registers, a step ahead"),
         Plain((*_fragments(layout), count, start)),
         *_loaded(layout, slot, ZERO, ZERO),
         UniformFor(

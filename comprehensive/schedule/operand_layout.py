@@ -22,6 +22,7 @@ from comprehensive.kernel_ir.kernel import (
     TOGETHER,
     VECTOR,
     Alignment,
+    Comment,
     Feed,
     Fetch,
     KernelStmt,
@@ -35,6 +36,7 @@ from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, expression, plus, product, times
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, IntLiteral, Name, Stmt
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext
 from comprehensive.schedule.equalize import BlockSteps
 from comprehensive.schedule.operands import Axis, OperandTile
@@ -189,7 +191,18 @@ class OperandLayout:
         )
 
     def feeds(self) -> tuple[KernelStmt, ...]:
-        return tuple(self._feed(name, piece) for name, piece in self.pieces.items())
+        return tuple(
+            statement
+            for name, piece in self.pieces.items()
+            for statement in (self._comment(name, piece), self._feed(name, piece))
+        )
+
+    def _comment(self, name: str, piece: OperandTile) -> Comment:
+        order = (*self.context.tile.sizes, self.context.tile.depth)
+        rows, columns = (self._extent(axis).format(order) for axis in (piece.rows, piece.columns))
+        how = ", transposed" if self.is_transposed(name) else ", swizzled" if self.is_swizzled(name) else ""
+        does = f"{rows} x {columns} elements into shared memory{how}, {self.context.tile.stages} - 1 pieces ahead"
+        return commented(self.context, "stage", [name], does)
 
     def _feed(self, name: str, piece: OperandTile) -> Feed:
         context = self.context

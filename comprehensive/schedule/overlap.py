@@ -50,6 +50,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
@@ -72,7 +73,11 @@ def swept(
         chain = _Chain(context, sweeps, first, second).body()
         body = chain if alternative.condition is None else (UniformIf(alternative.condition, chain, body),)
     order = (*context.tile.sizes, sweeps.most)
+    grids = [sweep.written.array for sweep in sweeps.pairs[0]]
     tiles = (
+        commented(
+            context, "stage", grids, "the block's tile of both grids in shared memory, from sweep to sweep"
+        ),
         SharedTile(context.names["first_grid"], type, ZERO),
         SharedTile(context.names["second_grid"], type, expression(words, order)),
     )

@@ -86,6 +86,7 @@ class Reduction:
             *self.layout.feeds(),
             *self._where_needed(
                 (
+                    *around.comments(),
                     Plain(tuple(s for s in begun if isinstance(s, Declare))),
                     *self.layout.of_points(Plain(tuple(s for s in begun if not isinstance(s, Declare)))),
                     *steps(self.layout, step),

@@ -246,7 +246,7 @@ class RowPhases:
         copied: list[Use] = []
         if self._staged:
             arrays = dict.fromkeys(self.resident.references.storage(row.name) for row in self._staged)
-            self._body.append(Comment(f"stage whole rows of {', '.join(arrays)}"))
+            self._body.append(Comment(f"stage({', '.join(arrays)}): whole rows into shared memory"))
         for row in self._staged:
             source = self.context.flat(row.first)
             assert isinstance(source, Index)
@@ -297,7 +297,7 @@ class RowPhases:
 
     def _parallel(self, number: int, phase: Parallel) -> None:
         self._meetings.use(self.resident.uses(number))
-        self._body.append(Comment(f"distribute: the lanes of a row share the steps of {phase.loop.iterator}"))
+        self._body.append(Comment(f"distribute({phase.loop.iterator}): the lanes of a row share the steps"))
         before: list[Stmt] = []
         for merged in phase.merged:
             if merged.zeros:

@@ -61,6 +61,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.reductions.operators import Operator, update_of
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.operands import OperandTile, has_steps, operands_of
 from comprehensive.schedule.window import values_of
@@ -220,6 +221,12 @@ class SplitReduction:
         is_first = Binary("==", context.name("lane"), ZERO)
         return (
             *self._tiles(),
+            commented(
+                context,
+                "split_reduction",
+                self.pieces,
+                "the lanes of a row share the steps and the sum",
+            ),
             Plain(
                 (
                     constant(c.name, Binary("+", context.name("o0"), context.name("t0"))),

@@ -27,6 +27,7 @@ from comprehensive.metafork.ast import (
     Name,
     Stmt,
 )
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.streamed_rows import first_row
 from comprehensive.schedule.unroll_and_jam import scalars_of
@@ -60,7 +61,12 @@ class Streamed(Vectored):
             if isinstance(s, Declare)
         )
         declared = dict.fromkeys((*self.values(), *sums))
-        return (Plain(tuple(declared)), *self.in_rows((march,), unrolled=True, among=self.last - 1))
+        arrays = [self.windows.windows[0].array]
+        comment = commented(
+            self.context, "stream", arrays, "a window that moves down the rows, each read once"
+        )
+        rows_of = self.in_rows((march,), unrolled=True, among=self.last - 1)
+        return (comment, Plain(tuple(declared)), *rows_of)
 
     def in_window(self, number: int, element: Expr) -> Index:
         """Return an element of a window, which is one for all rows."""

@@ -41,6 +41,7 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
 )
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.gemm_loop import first_pieces, neighbours
 from comprehensive.schedule.operand_layout import OperandLayout
@@ -71,6 +72,7 @@ def tensor_core_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ..
     )
     return (
         *first_pieces(layout),
+        commented(context, "stage", layout.pieces, "what eight steps read into registers, eight steps ahead"),
         Plain(
             (
                 *layout.fragments(),

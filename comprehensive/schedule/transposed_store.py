@@ -28,6 +28,7 @@ from comprehensive.metafork.ast import (
     Name,
     Stmt,
 )
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
@@ -78,12 +79,26 @@ def transposed(context: TileContext, jam: UnrollAndJam, store: Assign) -> tuple[
     stored: tuple[Stmt, ...] = (Assign(flat(store.target, context.strides), "=", element, store.span),)
     stored = _spread(context, 0, first.extent, Name(last.threads), "t1", "r1", stored)
     stored = _spread(context, 1, last.extent, Name(first.threads), "t0", "r0", stored)
-    return (SharedTile(shared, type, ZERO, store.target.array), Plain(held), Barrier(), Plain(stored))
+    rows, columns = (size.format(context.tile.sizes) for size in _sizes(context))
+    does = f"{rows} x {columns} elements through shared memory, transposed"
+    comment = commented(context, "stage", [store.target.array], does)
+    return (
+        comment,
+        SharedTile(shared, type, ZERO, store.target.array),
+        Plain(held),
+        Barrier(),
+        Plain(stored),
+    )
+
+
+def _sizes(context: TileContext) -> tuple[Polynomial, Polynomial]:
+    first, last = (Polynomial.symbol(c.threads) * Polynomial.symbol(c.each) for c in context.tile.coordinates)
+    return last, first
 
 
 def _shape(context: TileContext) -> tuple[Polynomial, Polynomial]:
-    first, last = (Polynomial.symbol(c.threads) * Polynomial.symbol(c.each) for c in context.tile.coordinates)
-    return last, first + 1
+    rows, columns = _sizes(context)
+    return rows, columns + 1
 
 
 def _spread(

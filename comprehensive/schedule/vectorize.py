@@ -44,6 +44,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.window import Window
 from comprehensive.schedule.windows import Windows
@@ -95,7 +96,9 @@ class Vectored:
             *(access for number in range(len(self.windows.windows)) for access in self.accesses(number, {})),
             Plain((self.at_points(self.computed(self.windows.body)),)),
         )
+        arrays = [window.array for window in self.windows.windows]
         return (
+            commented(self.context, "vectorize", arrays, "windows of rows in registers, 4 points at a time"),
             Plain(self.values()),
             *self.in_rows(computed, unrolled=True),
             *self.in_rows(self.stored(), unrolled=True),

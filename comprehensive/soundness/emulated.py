@@ -16,6 +16,7 @@ from typing import Any
 
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
+from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest
@@ -131,7 +132,7 @@ def build(
     work.mkdir(parents=True, exist_ok=True)
     serial = build_serial(compilation.program, work, compiler=c)
     stem = compilation.plan.stem
-    for name in (f"{stem}.h", f"{stem}.cu"):
+    for name in (f"{stem}.h", f"{stem}.cu", *(name for name in RUNTIME_FILES if name in texts)):
         (work / name).write_text(texts[name], encoding="utf-8")
     interfaces = [interface(plan) for plan in compilation.plan.functions]
     kernels = build_kernels(

@@ -90,7 +90,8 @@ class Session:
             raise ToolError(
                 "tuning needs a C compiler for the serial reference\nhelp: set CC, or install gcc"
             )
-        source = texts(compilation.plan)[f"{compilation.plan.stem}.cu"]
+        made = texts(compilation.plan)
+        source = "".join(text for name, text in sorted(made.items()) if name != f"{compilation.plan.stem}.h")
         self.subject = subject_of(compilation, options, target, source)
         self.serial = build_serial(compilation.program, self.directory, compiler)
 

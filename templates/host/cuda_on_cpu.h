@@ -55,9 +55,6 @@
 #define CF_SHARED(name) unsigned char *const name = cf_cpu::shared_memory()
 #define CF_KERNEL(...) reinterpret_cast<const void *>(&cf_cpu::Kernel<__VA_ARGS__>::enter)
 #define __syncthreads() cf_cpu::barrier(__LINE__)
-#define __ballot_sync(lanes, condition) cf_cpu::ballot(lanes, condition, __LINE__)
-#define __shfl_up_sync(lanes, value, by) cf_cpu::shuffle(lanes, value, -static_cast<int>(by), __LINE__)
-#define __shfl_down_sync(lanes, value, by) cf_cpu::shuffle(lanes, value, static_cast<int>(by), __LINE__)
 
 struct uint3 {
   unsigned x, y, z;
@@ -354,16 +351,7 @@ __attribute__((noinline)) inline void Fiber::yield()
 
 /* ---- a block */
 
-enum class State { ready, among_lanes, at_barrier, finished };
-
-/* What a thread does together with other lanes of its warp: it waits until all of them have come. */
-struct Exchange {
-  unsigned lanes = 0;
-  uint64_t sent = 0;
-  int by = 0;            /* it takes what so many lanes further on was sent */
-  uint64_t received = 0;
-  unsigned votes = 0;    /* of whom something else than 0 was sent */
-};
+enum class State { ready, in_warp, at_barrier, finished };
 
 struct Thread {
   Fiber *fiber = nullptr;
@@ -371,7 +359,6 @@ struct Thread {
   State state = State::ready;
   int line = 0;
   uint3 index = { 0, 0, 0 };
-  Exchange exchange;
 };
 
 constexpr size_t warp = 32;
@@ -397,26 +384,12 @@ inline void barrier(int line)
   Fiber::yield();
 }
 
-inline const Exchange &exchange(unsigned lanes, uint64_t sent, int by, int line)
+/* Waits until all threads of the warp have come to this line. */
+inline void meet_warp(int line)
 {
-  Thread &self = *block.running;
-  self.exchange = { lanes, sent, by, 0, 0 };
-  self.state = State::among_lanes;
-  self.line = line;
+  block.running->state = State::in_warp;
+  block.running->line = line;
   Fiber::yield();
-  return self.exchange;
-}
-
-inline unsigned ballot(unsigned lanes, bool condition, int line) { return exchange(lanes, condition, 0, line).votes; }
-
-template <typename T> T shuffle(unsigned lanes, T value, int by, int line)
-{
-  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "what a shuffle can take");
-  uint64_t sent = 0;
-  memcpy(&sent, &value, sizeof value);
-  const uint64_t received = exchange(lanes, sent, by, line).received;
-  memcpy(&value, &received, sizeof value);
-  return value;
 }
 
 /* mma.m16n8k8 of doubles, for all sums of a warp (PTX ISA, "Matrix Fragments for mma.m16n8k8"): lane (g, q) has of the left
@@ -428,7 +401,7 @@ void multiply_add(double (&sums)[Rows][Columns], const double (&left)[Rows][2], 
   const size_t number = static_cast<size_t>(block.running - block.threads), lane = number % warp, first = number - lane;
   block.threads[number].operands[0] = left[0];
   block.threads[number].operands[1] = right[0];
-  ballot(~0u, true, __LINE__);
+  meet_warp(__LINE__);
   for (int i = 0; i < Rows; i++)
     for (int j = 0; j < Columns; j++)
       for (size_t step = 0; step < 8; step++) {
@@ -437,7 +410,7 @@ void multiply_add(double (&sums)[Rows][Columns], const double (&left)[Rows][2], 
         const double b = block.threads[first + of_column].operands[1][2 * static_cast<size_t>(j / 2) + step / 4];
         sums[i][j] += a * b;
       }
-  ballot(~0u, true, __LINE__); /* before fragments change */
+  meet_warp(__LINE__); /* before fragments change */
 }
 
 /* A fiber serves one thread of every block of every launch. */
@@ -478,58 +451,31 @@ inline bool together(size_t count)
   return true;
 }
 
-/* Whether all lanes that the thread waits for are at the same place, and name the same lanes. */
-inline bool met(size_t number, size_t count)
-{
-  const Thread &thread = block.threads[number];
-  const size_t first = number / warp * warp;
-  const unsigned lanes = thread.exchange.lanes;
-  if (!(lanes >> (number - first) & 1)) return false;
-  for (size_t lane = 0; lane < warp; lane++) {
-    if (!(lanes >> lane & 1)) continue;
-    if (first + lane >= count) return false;
-    const Thread &other = block.threads[first + lane];
-    if (other.state != State::among_lanes || other.line != thread.line || other.exchange.lanes != lanes) return false;
-  }
-  return true;
-}
-
-/* Lanes that have met take what was sent, NaN and -1 of a lane that was not among them; false where no lanes have. */
-inline bool exchanged(size_t count)
+/* Threads of a warp that have all come to the same line go on; false where there is no such warp. */
+inline bool warps_met(size_t count)
 {
   bool some = false;
-  for (size_t number = 0; number < count; number++) {
-    if (block.threads[number].state != State::among_lanes || !met(number, count)) continue;
-    const size_t first = number / warp * warp;
-    const unsigned lanes = block.threads[number].exchange.lanes;
-    unsigned votes = 0;
+  for (size_t first = 0; first + warp <= count; first += warp) {
+    Thread *const threads = block.threads + first;
+    bool met = true;
     for (size_t lane = 0; lane < warp; lane++)
-      if (lanes >> lane & 1 && block.threads[first + lane].exchange.sent) votes |= 1u << lane;
-    for (size_t lane = 0; lane < warp; lane++) {
-      if (!(lanes >> lane & 1)) continue;
-      Thread &thread = block.threads[first + lane];
-      const size_t from = lane + thread.exchange.by; /* below 0 is a large number */
-      const bool outside = from >= warp;
-      const bool sent = outside || lanes >> from & 1;
-      thread.exchange.votes = votes;
-      thread.exchange.received = sent ? block.threads[first + (outside ? lane : from)].exchange.sent : ~uint64_t(0);
-      thread.state = State::ready;
-    }
+      met = met && threads[lane].state == State::in_warp && threads[lane].line == threads[0].line;
+    if (!met) continue;
+    for (size_t lane = 0; lane < warp; lane++) threads[lane].state = State::ready;
     some = true;
   }
   return some;
 }
 
-/* Whether a thread waits for lanes that do not come; says which. */
-inline bool waits_for_lanes(size_t count)
+/* Whether a thread waits for others of its warp that do not come; says which. */
+inline bool waits_for_warp(size_t count)
 {
   for (size_t k = 0; k < count; k++) {
     const Thread &thread = block.threads[k];
-    if (thread.state != State::among_lanes) continue;
+    if (thread.state != State::in_warp) continue;
     snprintf(device().error, sizeof device().error,
-             "divergent shuffle: thread (%u, %u, %u) of block (%u, %u, %u) waits at line %d for lanes %08x of its warp",
-             thread.index.x, thread.index.y, thread.index.z, blockIdx.x, blockIdx.y, blockIdx.z, thread.line,
-             thread.exchange.lanes);
+             "divergent warp: thread (%u, %u, %u) of block (%u, %u, %u) waits at line %d for the others of its warp",
+             thread.index.x, thread.index.y, thread.index.z, blockIdx.x, blockIdx.y, blockIdx.z, thread.line);
     return true;
   }
   return false;
@@ -547,8 +493,8 @@ inline bool run_block(size_t count, bool backwards)
         threadIdx = thread.index;
         thread.fiber->resume();
       }
-    } while (exchanged(count));
-    if (waits_for_lanes(count) || !together(count)) {
+    } while (warps_met(count));
+    if (waits_for_warp(count) || !together(count)) {
       for (Thread &thread : block.threads) { /* fibers stand in the middle of a kernel and serve no more */
         delete thread.fiber;
         thread.fiber = nullptr;
@@ -624,6 +570,7 @@ inline const char *cudaGetErrorString(cudaError_t error)
   case cudaErrorInvalidConfiguration: return "invalid configuration argument";
   case cudaErrorInvalidDevice: return "invalid device ordinal";
   case cudaErrorLaunchFailure: return "unspecified launch failure";
+  case cudaErrorNotReady: return "device not ready";
   }
   return "unrecognized error code";
 }

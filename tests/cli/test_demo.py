@@ -37,8 +37,8 @@ def test_the_demonstration_ends_with_what_can_be_done_next(
     text = shown(tmp_path, monkeypatch)
     assert "all results equal the serial C" in text
     _, _, end = text.partition("In out/demo:\n")
-    files = re.findall(r"^  (reverse\S+)  ", end, re.MULTILINE)
-    assert len(files) == 5
+    files = re.findall(r"^  ((?:reverse|cf_)\S+)  ", end, re.MULTILINE)
+    assert len(files) == 6
     assert all(list(Path("out/demo").glob(name)) for name in files)
     assert {path.name for path in Path("out/demo").iterdir()} == {
         path.name for name in files for path in Path("out/demo").glob(name)

@@ -58,7 +58,8 @@ def test_leaves_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
     assert gen(program(tmp_path / "one.mf", clause="cache()"), "-o", out).exit_code in (0, 1)
     assert gen(program(tmp_path / "one.mf", clause="").with_name("one.mf"), "-o", out).exit_code == 0
     listed = json.loads(texts(out)["one.json"])["outputs"]
-    assert sorted([*listed, "one.blur.leaf9.mf"]) == sorted(texts(out))
+    own = [name for name in texts(out) if not name.startswith("cf_")]
+    assert sorted([*listed, "one.blur.leaf9.mf"]) == sorted(own)
 
 
 def test_two_sources_with_functions_of_one_name_share_a_directory(tmp_path: Path) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.levels import with_levels
+from comprehensive.codegen.wrap import MOST
 from comprehensive.driver import compile_file
 from comprehensive.generate import source_texts
 from tests.compiled_specs import OPTIONS, SPECS, compiled, texts
-from tests.golden.texts import LIBRARY, golden_texts, library_texts, used_library
+from tests.golden.texts import golden_texts
 
 HERE = Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
@@ -23,12 +22,10 @@ PROGRAMS = sorted(SOURCES)
 # Programs that show what an option does.
 OF_OPTIONS = {
     "reassociated": replace(OPTIONS, reassociate=True),
-    "shuffles": replace(OPTIONS, counters=("intensity",)),
     "openmp": replace(OPTIONS, pragma="omp"),
     "openacc": replace(OPTIONS, pragma="acc"),
     "reductions": replace(OPTIONS, pragma="omp"),
 }
-DEMANDED = {"P_intensity": Fraction(1, 2)}
 SUFFIXES = (".h", ".cu", ".tree.txt")
 MOST_LINES = 200
 UPDATE = "if this is meant: pytest tests/golden --update-golden, then read `git diff tests/golden`"
@@ -71,17 +68,11 @@ def test_an_example_becomes_what_it_became(spec: str, update: bool) -> None:
 def test_a_program_becomes_what_it_became(program: str, update: bool) -> None:
     options = OF_OPTIONS.get(program, OPTIONS)
     compilation = compile_file(SOURCES[program], options)
-    plan = with_levels(compilation.plan, DEMANDED if options.counters else {})
-    compare(EXPECTED, golden_texts(compilation, source_texts(plan)), update=update)
-
-
-def test_the_code_that_all_programs_share_is_what_it_was(update: bool) -> None:
-    compare(EXPECTED / "library", library_texts(), update=update)
+    compare(EXPECTED, golden_texts(compilation, source_texts(compilation.plan)), update=update)
 
 
 def test_no_golden_file_is_left_from_a_program_that_went(update: bool) -> None:
     wanted = {EXPECTED / f"{name}{suffix}" for name in (*SPECS, *PROGRAMS) for suffix in SUFFIXES}
-    wanted |= {EXPECTED / "library" / name for name in LIBRARY}
     stale = sorted(path for path in EXPECTED.rglob("*") if path.is_file() and path not in wanted)
     if update:
         for path in stale:
@@ -91,16 +82,38 @@ def test_no_golden_file_is_left_from_a_program_that_went(update: bool) -> None:
         assert not stale, f"no program makes {names}: remove it, or pytest tests/golden --update-golden"
 
 
+@pytest.mark.parametrize("suffix", [".h", ".cu"])
+def test_no_line_of_generated_code_is_long(suffix: str) -> None:
+    found = [
+        f"{path.name}:{number}: {line}"
+        for path in sorted(EXPECTED.glob(f"*{suffix}"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1)
+        if len(line) > MOST
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("matmul", "// stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead"),
+        ("matmul", "// accumulate(c): U0 x U1 values in registers while the loop runs"),
+        ("matmul", "// stage(a): B0 x B0 elements into shared memory"),
+        ("convolution", "// stage(in): boxes of "),
+        ("transpose", "// stage(c): T1*U1 x T0*U0 elements through shared memory, transposed"),
+        ("jacobi2d", "// vectorize(a): "),
+        ("jacobi2d", "// stage(a, b): the block's tile of both grids"),
+        ("blur5x5", "// stream(in): "),
+        ("reassociated", "// split_reduction("),
+        ("resident_rows", "// stage(a): whole rows into shared memory"),
+    ],
+)
+def test_a_stage_names_its_primitive_and_its_arrays(program: str, said: str) -> None:
+    assert said in (EXPECTED / f"{program}.cu").read_text(encoding="utf-8")
+
+
 def test_no_two_programs_share_a_name() -> None:
     assert not set(SPECS) & set(PROGRAMS)
-
-
-def test_all_shared_code_is_seen_in_some_golden_file(update: bool) -> None:
-    """Otherwise it is printed into each of them."""
-    if update:
-        pytest.skip("golden files are being written")
-    named = [used_library(path.read_text(encoding="utf-8")) for path in EXPECTED.glob("*.*")]
-    assert set().union(*named) == set(LIBRARY)
 
 
 def test_golden_files_are_small_enough_to_be_read() -> None:

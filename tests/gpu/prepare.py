@@ -85,7 +85,8 @@ def main() -> None:
             targets=targets,
         )
         compilation = compile_file(spec, options)
-        program_plan = with_versions(compilation.plan, arguments.version)
+        # Each directory stands alone on the machine with the GPU.
+        program_plan = replace(with_versions(compilation.plan, arguments.version), single_file=True)
         directory = arguments.output / (spec.stem if targets is None else f"{spec.stem}-embedded")
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)

@@ -43,7 +43,6 @@ CLAIMED_MONOTONE = {
     ("no-caching", "bank_efficiency"),
     ("register-pressure-3", "occupancy_by_registers"),
     ("register-pressure-3", "latency_hiding_by_registers"),
-    ("shuffle", "intensity"),
 }
 """The pairs for which the README of the strategies claims it; for the others the optimizer compares and may refuse."""
 

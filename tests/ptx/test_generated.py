@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.interface import interface
 from comprehensive.diagnostics import SourceFile
-from comprehensive.driver import Options, compile_file
-from comprehensive.generate import outputs
 from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.module import parse
 from comprehensive.runtime.cpu import build
@@ -39,46 +35,6 @@ SIZES = [
 def value(expression: str, scalars: Mapping[str, int]) -> int:
     """Return the value of an extent as the description has it: ``s*B0*ub1 + B0^2``."""
     return int(eval(expression.replace("/", "//").replace("^", "**"), {}, dict(scalars)))
-
-
-SWEEP = """
-void sweep(int n, const float a[n][n], float b[n][n], int B0, int B1)
-{
-  meta_schedule block(B0, B1) {
-    meta_for (int i = 1; i < n - 1; i++)
-      meta_for (int j = 1; j < n - 1; j++)
-        b[i][j] = 0.2f * (a[i][j] + a[i-1][j] + a[i+1][j] + a[i][j-1] + a[i][j+1]);
-  }
-}
-"""
-
-
-@pytest.mark.parametrize(("rows", "along"), [(1, 32), (3, 33), (2, 48), (5, 7), (1, 1), (8, 16)])
-def test_shuffles_of_leaves_give_the_bits_of_numpy(rows: int, along: int, tmp_path: Path, nvcc: Tool) -> None:
-    n = 52
-    path = tmp_path / "sweep.mf"
-    path.write_text(SWEEP, encoding="utf-8")
-    options = Options(registers="estimate", counters=("intensity",))
-    compilation = compile_file(path, options)
-    (region,) = compilation.plan.functions[0].regions
-    (kernel,) = {leaf.kernel for leaf in region.leaves if leaf.kernel.shuffled}
-    source = tmp_path / "kernel.cu"
-    source.write_text(kernel_unit(kernel), encoding="utf-8")
-    ptx = compile_ptx(nvcc, source, "sm_90", ["-fmad=false"]).output.decode()
-    assert ptx.count("shfl.sync.down") == 2
-    texts = outputs(compilation, levels={"P_intensity": Fraction(1, 100)})
-    (function,) = json.loads(texts["sweep.json"])["functions"]
-    (described,) = function["regions"]
-    (leaf,) = (x for x in described["leaves"] if x["kernel"]["name"] == kernel.name)
-    assert leaf["kernel"]["shuffled"] == ["a"]
-    a = np.random.default_rng(3).random((n, n), dtype=np.float32)
-    arrays = {"a": a.copy(), "b": np.zeros_like(a)}
-    scalars = {"n": n, "B0": rows, "B1": along}
-    launch(parse(SourceFile("sweep.ptx", ptx)), leaf["kernel"], described, scalars, arrays)
-    expected = np.zeros_like(a)
-    around = a[1:-1, 1:-1] + a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:]
-    expected[1:-1, 1:-1] = np.float32(0.2) * around
-    assert arrays["b"].tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -97,7 +98,9 @@ def more_headers(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
         ),
     ]
     for plan in plans:
-        (folder / f"{plan.stem}.h").write_text(header_text(plan, "0"), encoding="utf-8")
+        (folder / f"{plan.stem}.h").write_text(
+            header_text(replace(plan, single_file=True), "0"), encoding="utf-8"
+        )
     return [folder / f"{plan.stem}.h" for plan in plans]
 
 

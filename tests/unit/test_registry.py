@@ -87,4 +87,4 @@ def test_a_counter_that_is_unknown_or_asked_for_twice_is_an_error(names: tuple[s
 def test_a_strategy_that_helps_no_counter_of_the_run_takes_no_part() -> None:
     default = tuple(s.name for s in registry.default_strategies())
     assert tuple(s.name for s in registry.strategies_for(["registers_per_thread"])) == default
-    assert tuple(s.name for s in registry.strategies_for(["coalescing"])) == (*default, "shuffle", "caching")
+    assert tuple(s.name for s in registry.strategies_for(["coalescing"])) == (*default, "caching")

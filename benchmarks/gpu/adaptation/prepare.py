@@ -180,6 +180,7 @@ def _write(
     directory: Path, case: Case, compilation: Compilation, plan: ProgramPlan, compiler: KernelCompiler
 ) -> None:
     directory.mkdir(parents=True)
+    plan = replace(plan, single_file=True)
     image = embedded(plan, targets_of(ARCH), compiler, "benchmark")
     header = f"{plan.stem}.h"
     texts = {header: source_texts(plan)[header], "kernels.c": image.text, "case.h": _case(case, plan)}

@@ -109,8 +109,8 @@ def generated_kernels(nvcc: Tool) -> Iterator[Kernel]:
     """The generator's own."""
     texts = outputs(compile_file(spec_directory() / "matmul.mf", Options("estimate")))
     with tempfile.TemporaryDirectory() as directory:
-        for name in ("matmul.cu", "matmul.h"):
-            (Path(directory) / name).write_text(texts[name], encoding="utf-8")
+        for name, text in texts.items():
+            (Path(directory) / name).write_text(text, encoding="utf-8")
         made = _ptx(nvcc, Path(directory) / "matmul.cu")
     yield from _kernels(made, "\n".join(TILE))
 

@@ -54,7 +54,7 @@ def generated(program: Program, directory: Path) -> str:
     return reason
 
 
-GEN = (sys.executable, "-m", "comprehensive", "gen", "--json", "--registers", "estimate")
+GEN = (sys.executable, "-m", "comprehensive", "gen", "--json", "--registers", "estimate", "--single-file")
 
 
 def refusal(command: Sequence[str]) -> str:

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_BLUR5X5_H
 #define CF_GENERATED_BLUR5X5_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,9 @@ typedef struct blur5x5_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } blur5x5_params;
 
@@ -55,13 +59,17 @@ static inline int blur5x5_select(const cf_machine *machine, const blur5x5_params
   if (!(B1 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, B1);
   cf_facts[0] = cf_compare("B0*B1 + 4*B0 + 4*B1 + 16 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), 16))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)),
+                               cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), 16))),
+                               CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < B0*B1 + 4*B0 + 4*B1 + 16", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), 16))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_amount(B1)),
+                               cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), 16))));
   cf_facts[4] = cf_compare("29 <= R_B", CF_ROOM,
                            29, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("R_B < 31", CF_SCARCE,
@@ -78,7 +86,9 @@ static inline const char *blur5x5_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, B0*B1 + 4*B0 + 4*B1 + 16 <= Z_B, B0*B1 <= T_B";
-  case 1: return "29 <= R_B, Z_B < B0*B1 + 4*B0 + 4*B1 + 16, B0*B1 <= T_B; granularity: 3a: the loop over 'y' hands 'sum' to the next iteration; the loop over 'x' hands 'sum' to the next iteration; no-caching: 4b: not cached: in";
+  case 1: return "29 <= R_B, Z_B < B0*B1 + 4*B0 + 4*B1 + 16, B0*B1 <= T_B; granularity: 3a: the loop over 'y' hands "
+      "'sum' to the next iteration; the loop over 'x' hands 'sum' to the next iteration; no-caching: 4b: not cached: "
+      "in";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8";
   case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
@@ -123,9 +133,10 @@ static inline int blur5x5_nearest(const cf_machine *machine, const blur5x5_param
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count blur5x5_leaf_cost(int leaf, const cf_machine *machine, int h, int w, int dim0, int dim1, const blur5x5_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count blur5x5_leaf_cost(int leaf, const cf_machine *machine, int h, int w, int dim0, int dim1,
+    const blur5x5_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[5];
   unsigned char cf_kept[5];
@@ -134,7 +145,8 @@ static inline cf_count blur5x5_leaf_cost(int leaf, const cf_machine *machine, in
   (void)h;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 22, 0 }, { 0, 8, 1, 13, 0 }, { 1, 11, 1, 1, 0 }, { 0, 17, 1, 1, 0 }, { 3, 17, 1, 2, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 22, 0 }, { 0, 8, 1, 13, 0 }, { 1, 11, 1, 1, 0 }, { 0, 17, 1, 1, 0 }, { 3, 17, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 25, 1 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 14, 0 }, { 13, 10, 1 }, { 6, 15, 0 }, 0, 2, 0, 1 }, /* in, read */
@@ -162,8 +174,12 @@ static inline cf_count blur5x5_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n16 = cf_add(cf_mul(B0, B1), cf_mul(4, B0));
     const long long cf_n17 = 5;
     const long long cf_n18 = cf_add(cf_mul(2, w), 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 31u, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), 16)))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim1, dim0, 1 }, { B1, B0, 1 }, 31u,
+        cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), 16)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -196,7 +212,8 @@ static inline cf_count blur5x5_leaf_cost(int leaf, const cf_machine *machine, in
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count blur5x5_left_out(const cf_machine *machine, int h, int w, int dim0, int dim1, const blur5x5_params *params)
+static inline cf_count blur5x5_left_out(const cf_machine *machine, int h, int w, int dim0, int dim1,
+    const blur5x5_params *params)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -210,18 +227,37 @@ static inline cf_count blur5x5_left_out(const cf_machine *machine, int h, int w,
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machine, int h, int w, int cf_together, int cf_sweeps)
+static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machine, int h, int w, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 2768, 0, 832, 19712, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 4068, 0, 876, 12160, 4, 0, 0, 185 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8, 4 together */
-    { { 2912, 0, 1024, 19712, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 4176, 0, 984, 12160, 4, 0, 0, 185 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8, 2 together */
-    { { 4352, 0, 1216, 19712, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 5424, 0, 2028, 12160, 16, 0, 0, 560 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8, 1 together */
-    { { 5808, 0, 1392, 28416, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 8136, 0, 3072, 17536, 24, 0, 0, 840 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8, 4 together */
-    { { 5808, 0, 1392, 28416, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 8136, 0, 3072, 17536, 24, 0, 0, 840 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8, 2 together */
-    { { 5808, 0, 1392, 28416, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 8136, 0, 3072, 17536, 24, 0, 0, 840 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8, 1 together */
-    { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 4 together */
-    { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 2 together */
-    { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 1 together */
+    /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8, 4 together */
+    { { 2768, 0, 832, 19712, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 4068, 0, 876, 12160, 4, 0, 0, 185 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8, 2 together */
+    { { 2912, 0, 1024, 19712, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 4176, 0, 984, 12160, 4, 0, 0, 185 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8, 1 together */
+    { { 4352, 0, 1216, 19712, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 5424, 0, 2028, 12160, 16, 0, 0, 560 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8, 4 together */
+    { { 5808, 0, 1392, 28416, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 8136, 0, 3072, 17536, 24, 0, 0, 840 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8, 2 together */
+    { { 5808, 0, 1392, 28416, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 8136, 0, 3072, 17536, 24, 0, 0, 840 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8, 1 together */
+    { { 5808, 0, 1392, 28416, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 8136, 0, 3072, 17536, 24, 0, 0, 840 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 4 together */
+    { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 2 together */
+    { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 1 together */
+    { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
   };
   const long long cf_limit0 = cf_sub(h, 4); /* h - 4 */
   const long long cf_limit1 = cf_sub(w, 4); /* w - 4 */
@@ -230,27 +266,36 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit1, 2, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 4, T1 = 32, U0 = 8, U1 = 3, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 108 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 108 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 2, 96));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 2, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -259,10 +304,11 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -274,7 +320,6 @@ static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, in
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count blur5x5_leaves_out(const cf_machine *machine, int h, int w, const blur5x5_params *params)
@@ -296,10 +341,10 @@ static inline cf_count blur5x5_leaves_out(const cf_machine *machine, int h, int 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int blur5x5_expected(const cf_machine *machine, int h, int w, const blur5x5_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -317,7 +362,8 @@ static inline int blur5x5_expected(const cf_machine *machine, int h, int w, cons
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(w, 4), B1), 1), B1);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -338,8 +384,8 @@ static inline int blur5x5_expected(const cf_machine *machine, int h, int w, cons
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int blur5x5_value(int cf_which, int cf_exponent, const cf_machine *machine, int h, int w)
 {
   blur5x5_params cf_tried;
@@ -361,10 +407,9 @@ static inline int blur5x5_value(int cf_which, int cf_exponent, const cf_machine 
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int blur5x5_defaults(const cf_machine *machine, int h, int w, blur5x5_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -402,9 +447,12 @@ static inline int blur5x5_defaults(const cf_machine *machine, int h, int w, blur
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = blur5x5_leaves_out(machine, h, w, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = blur5x5_expected(machine, h, w, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        blur5x5_expected(machine, h, w, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = blur5x5_expected(machine, h, w, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          blur5x5_expected(machine, h, w, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -422,16 +470,18 @@ static inline int blur5x5_defaults(const cf_machine *machine, int h, int w, blur
 int blur5x5_launch(int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int blur5x5_launch_on(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream);
+int blur5x5_launch_on(const cf_machine *machine, int h, int w, const float *in, float *out,
+    const blur5x5_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int blur5x5_launch_explained(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
+int blur5x5_launch_explained(const cf_machine *machine, int h, int w, const float *in, float *out,
+    const blur5x5_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int blur5x5_choose(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params,
     blur5x5_params *chosen, cf_choice *why);
 

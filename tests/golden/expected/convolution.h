@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_CONVOLUTION_H
 #define CF_GENERATED_CONVOLUTION_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,15 +27,16 @@ typedef struct convolution_params {
   int B1;
   int B2;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } convolution_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int convolution_select(const cf_machine *machine, int q, int p, int m, int n, const convolution_params *params, cf_choice *choice)
+static inline int convolution_select(const cf_machine *machine, int q, int p, int m, int n,
+    const convolution_params *params, cf_choice *choice)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -70,7 +75,11 @@ static inline int convolution_select(const cf_machine *machine, int q, int p, in
   cf_facts[0] = cf_compare("B0*B1*B2 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B1), cf_times(cf_amount(B2), cf_amount(p))), cf_plus(cf_times(9, cf_times(cf_amount(B0), cf_amount(p))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(p))), cf_plus(cf_times(2, cf_times(cf_amount(B2), cf_amount(p))), cf_times(4, cf_amount(p)))))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B1), cf_times(cf_amount(B2), cf_amount(p))),
+                               cf_plus(cf_times(9, cf_times(cf_amount(B0), cf_amount(p))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(p))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B2), cf_amount(p))),
+                               cf_times(4, cf_amount(p)))))), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("35 <= R_B", CF_ROOM,
                            35, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 35", CF_SCARCE,
@@ -78,7 +87,12 @@ static inline int convolution_select(const cf_machine *machine, int q, int p, in
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B1), cf_times(cf_amount(B2), cf_amount(p))), cf_plus(cf_times(9, cf_times(cf_amount(B0), cf_amount(p))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(p))), cf_plus(cf_times(2, cf_times(cf_amount(B2), cf_amount(p))), cf_times(4, cf_amount(p)))))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B1), cf_times(cf_amount(B2), cf_amount(p))),
+                               cf_plus(cf_times(9, cf_times(cf_amount(B0), cf_amount(p))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(p))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B2), cf_amount(p))),
+                               cf_times(4, cf_amount(p)))))));
   cf_facts[6] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[7] = cf_compare("R_B < 32", CF_SCARCE,
@@ -95,17 +109,28 @@ static inline const char *convolution_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "35 <= R_B, p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p <= Z_B, B0*B1*B2 <= T_B";
-  case 1: return "32 <= R_B, R_B < 35, p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p <= Z_B, B0*B1*B2 <= T_B; granularity: 3a: the loop over 'c' hands 'sum' to the next iteration; the loop over 'y' hands 'sum' to the next iteration; the loop over 'x' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 2: return "31 <= R_B, Z_B < p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p, B0*B1*B2 <= T_B; granularity: 3a: the loop over 'c' hands 'sum' to the next iteration; the loop over 'y' hands 'sum' to the next iteration; the loop over 'x' hands 'sum' to the next iteration; no-caching: 4b: not cached: in, w";
-  case 3: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S <= Z_B, T0*T1*T2 <= T_B; register tile: T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3";
-  case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S <= Z_B, T0*T1*T2 <= T_B; register tile: T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4";
+  case 1: return "32 <= R_B, R_B < 35, p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p <= Z_B, B0*B1*B2 <= T_B; granularity: "
+      "3a: the loop over 'c' hands 'sum' to the next iteration; the loop over 'y' hands 'sum' to the next iteration; "
+      "the loop over 'x' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: "
+      "every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their "
+      "uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
+  case 2: return "31 <= R_B, Z_B < p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p, B0*B1*B2 <= T_B; granularity: 3a: the "
+      "loop over 'c' hands 'sum' to the next iteration; the loop over 'y' hands 'sum' to the next iteration; the loop "
+      "over 'x' hands 'sum' to the next iteration; no-caching: 4b: not cached: in, w";
+  case 3: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S "
+      "+ 44*D*S <= Z_B, T0*T1*T2 <= T_B; register tile: T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, "
+      "M = 3";
+  case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S "
+      "+ 44*D*S <= Z_B, T0*T1*T2 <= T_B; register tile: T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, "
+      "M = 4";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int convolution_nearest(const cf_machine *machine, int q, int p, int m, int n, const convolution_params *wanted, convolution_params *feasible)
+static inline int convolution_nearest(const cf_machine *machine, int q, int p, int m, int n,
+    const convolution_params *wanted, convolution_params *feasible)
 {
   convolution_params cf_tried;
   double cf_closest = 0;
@@ -146,9 +171,10 @@ static inline int convolution_nearest(const cf_machine *machine, int q, int p, i
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine, int q, int p, int m, int n, const convolution_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine, int q, int p, int m, int n,
+    const convolution_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[11];
   unsigned char cf_kept[11];
@@ -158,8 +184,12 @@ static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 }, { 0, 10, 1, 13, 0 }, { 4, 11, 1, 1, 0 }, { 5, 27, 1, 1, 0 }, { 6, 30, 1, 1, 0 }, { 0, 13, 1, 1, 0 }, { 8, 29, 1, 1, 0 }, { 9, 29, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 0, 1, 0, 1 }, { 8, 4, 3, 0 }, { 0, 1, 0, 1 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 36, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 }, { 0, 10, 1, 13, 0 },
+        { 4, 11, 1, 1, 0 }, { 5, 27, 1, 1, 0 }, { 6, 30, 1, 1, 0 }, { 0, 13, 1, 1, 0 }, { 8, 29, 1, 1, 0 },
+        { 9, 29, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 0, 1, 0, 1 }, { 8, 4, 3, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 3, 0, 0, 4, 0, 0, { 1, 20, 21 }, { 19, 16, 13 }, { 8, 22, 0 }, 0, 3, 0, 1 }, /* in, read */
       { 3, 0, 3, 4, 1, 1, { 1, 19, 24 }, { 19, 16, 13 }, { 0, 0, 0 }, 6, 3, 0, 1 }, /* shared memory, written */
@@ -169,7 +199,8 @@ static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine
       { 10, 3, 4, 4, 0, 1, { 0, 0, 35 }, { 8, 9, 10 }, { 0, 0, 0 }, 26, 3, 0, 1 }, /* shared memory, read */
       { 0, 4, 2, 4, 1, 0, { 1, 38, 39 }, { 8, 9, 10 }, { 8, 40, 41 }, 32, 0, 0, 1 }, /* out, written */
     };
-    static const short cf_loops[] = { 3, 8, 2, 22, 1, 23, 3, 8, 2, 25, 1, 26, 7, 8, 6, 33, 5, 34, 4, 35, 10, 1, 9, 19, 8, 24, 10, 1, 9, 29, 8, 32 };
+    static const short cf_loops[] =
+        { 3, 8, 2, 22, 1, 23, 3, 8, 2, 25, 1, 26, 7, 8, 6, 33, 5, 34, 4, 35, 10, 1, 9, 19, 8, 24, 10, 1, 9, 29, 8, 32 };
     static const short cf_origins[] = { 0, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 11, 5, 7 };
     const long long cf_n2 = cf_div(B2, 2);
@@ -193,10 +224,14 @@ static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine
     const long long cf_n20 = cf_add(n, 2);
     const long long cf_n21 = cf_add(cf_add(cf_add(cf_mul(m, n), cf_mul(2, m)), cf_mul(2, n)), 4);
     const long long cf_n22 = cf_add(cf_mul(B1, n), cf_mul(2, B1));
-    const long long cf_n23 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, m), n), cf_mul(cf_mul(2, B0), m)), cf_mul(cf_mul(2, B0), n)), cf_mul(4, B0));
+    const long long cf_n23 =
+        cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, m), n), cf_mul(cf_mul(2, B0), m)), cf_mul(cf_mul(2, B0), n)),
+        cf_mul(4, B0));
     const long long cf_n24 = cf_add(cf_add(cf_add(cf_mul(B1, B2), cf_mul(2, B1)), cf_mul(2, B2)), 4);
     const long long cf_n25 = cf_add(cf_mul(B1, B2), cf_mul(2, B1));
-    const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
+    const long long cf_n26 =
+        cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)),
+        cf_mul(4, B0));
     const long long cf_n27 = cf_div(cf_add(B1, 2), B1);
     const long long cf_n28 = cf_div(cf_div(cf_add(B1, 2), B1), 2);
     const long long cf_n29 = 3;
@@ -212,12 +247,21 @@ static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine
     const long long cf_n39 = cf_mul(m, n);
     const long long cf_n40 = cf_mul(B1, n);
     const long long cf_n41 = cf_mul(cf_mul(B0, m), n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27, cf_n28, cf_n29, cf_n30, cf_n31, cf_n32, cf_n33, cf_n34, cf_n35, cf_n36, cf_n37, cf_n38, cf_n39, cf_n40, cf_n41 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(q, B0), 1), B0) }, { B2, B1, B0 }, leaf == 0 ? 35u : 32u, cf_number_of(cf_add(cf_mul(B1, cf_mul(B2, p)), cf_add(cf_mul(9, cf_mul(B0, p)), cf_add(cf_mul(2, cf_mul(B1, p)), cf_add(cf_mul(2, cf_mul(B2, p)), cf_mul(4, p)))))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27, cf_n28, cf_n29,
+        cf_n30, cf_n31, cf_n32, cf_n33, cf_n34, cf_n35, cf_n36, cf_n37, cf_n38, cf_n39, cf_n40, cf_n41 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(m, B1), 1), B1),
+        cf_div(cf_sub(cf_add(q, B0), 1), B0) }, { B2, B1, B0 }, leaf == 0 ? 35u : 32u,
+        cf_number_of(cf_add(cf_mul(B1, cf_mul(B2, p)),
+        cf_add(cf_mul(9, cf_mul(B0, p)),
+        cf_add(cf_mul(2, cf_mul(B1, p)), cf_add(cf_mul(2, cf_mul(B2, p)), cf_mul(4, p)))))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 11, 1, 1, 0 }, { 1, 13, 1, 1, 0 }, { 2, 13, 1, 2, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 12, 0 }, { 0, 11, 1, 1, 0 }, { 1, 13, 1, 1, 0 }, { 2, 13, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 1, 4, 3, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 3, 0, 0, 4, 0, 0, { 1, 14, 0 }, { 8, 9, 10 }, { 8, 16, 0 }, 0, 3, 0, 1 }, /* in, read */
@@ -249,8 +293,12 @@ static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine
     const long long cf_n21 = cf_mul(m, n);
     const long long cf_n22 = cf_mul(B1, n);
     const long long cf_n23 = cf_mul(cf_mul(B0, m), n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(q, B0), 1), B0) }, { B2, B1, B0 }, 31u, cf_number_of(0) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(m, B1), 1), B1),
+        cf_div(cf_sub(cf_add(q, B0), 1), B0) }, { B2, B1, B0 }, 31u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -259,7 +307,8 @@ static inline cf_count convolution_leaf_cost(int leaf, const cf_machine *machine
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count convolution_left_out(const cf_machine *machine, int q, int p, int m, int n, const convolution_params *params)
+static inline cf_count convolution_left_out(const cf_machine *machine, int q, int p, int m, int n,
+    const convolution_params *params)
 {
   (void)q;
   (void)p;
@@ -273,15 +322,28 @@ static inline cf_count convolution_left_out(const cf_machine *machine, int q, in
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *machine, int q, int p, int m, int n, int cf_together, int cf_sweeps)
+static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *machine, int q, int p, int m, int n,
+    int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21904, 0, 2141, 23040, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21904, 0, 2141, 23040, 0, 8, 1, 72 }, 4, 168, 10944, 1 }, /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 4 together */
-    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21988, 0, 2141, 23040, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21988, 0, 2141, 23040, 0, 8, 1, 72 }, 4, 168, 10944, 1 }, /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 2 together */
-    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 23771, 0, 2141, 25600, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 23771, 0, 2141, 25600, 0, 8, 1, 72 }, 4, 168, 10944, 1 }, /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 1 together */
-    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11284, 0, 1769, 17920, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11284, 0, 1769, 17920, 0, 8, 1, 72 }, 4, 124, 8640, 1 }, /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 4 together */
-    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11368, 0, 1769, 17920, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11368, 0, 1769, 17920, 0, 8, 1, 72 }, 4, 124, 8640, 1 }, /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 2 together */
-    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 13151, 0, 1769, 20480, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 13151, 0, 1769, 20480, 0, 8, 1, 72 }, 4, 124, 8640, 1 }, /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 1 together */
+    /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 4 together */
+    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21904, 0, 2141, 23040, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 },
+        { 21904, 0, 2141, 23040, 0, 8, 1, 72 }, 4, 168, 10944, 1 },
+    /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 2 together */
+    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21988, 0, 2141, 23040, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 },
+        { 21988, 0, 2141, 23040, 0, 8, 1, 72 }, 4, 168, 10944, 1 },
+    /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 1 together */
+    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 23771, 0, 2141, 25600, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 },
+        { 23771, 0, 2141, 25600, 0, 8, 1, 72 }, 4, 168, 10944, 1 },
+    /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 4 together */
+    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11284, 0, 1769, 17920, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 },
+        { 11284, 0, 1769, 17920, 0, 8, 1, 72 }, 4, 124, 8640, 1 },
+    /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 2 together */
+    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11368, 0, 1769, 17920, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 },
+        { 11368, 0, 1769, 17920, 0, 8, 1, 72 }, 4, 124, 8640, 1 },
+    /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 1 together */
+    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 13151, 0, 1769, 20480, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 },
+        { 13151, 0, 1769, 20480, 0, 8, 1, 72 }, 4, 124, 8640, 1 },
   };
   const long long cf_limit0 = q; /* q */
   const long long cf_limit1 = m; /* m */
@@ -292,19 +354,35 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3 */
-    if (!(10944 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 172 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(10944 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 172 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 32), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
     cf_launch.steps = cf_tiles(cf_limit3, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 32 != 0;
     break;
   case 2: /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4 */
-    if (!(8640 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 124 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8640 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 124 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 16), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
     cf_launch.steps = cf_tiles(cf_limit3, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
     cf_launch.is_cut = cf_limit0 % 16 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 32 != 0;
     break;
   default:
@@ -313,10 +391,11 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling convolution_tile(const cf_machine *machine, int q, int p, int m, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling convolution_tile(const cf_machine *machine, int q, int p, int m, int n, int cf_together,
+    long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -329,9 +408,9 @@ static inline cf_tiling convolution_tile(const cf_machine *machine, int q, int p
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
-static inline cf_count convolution_leaves_out(const cf_machine *machine, int q, int p, int m, int n, const convolution_params *params)
+static inline cf_count convolution_leaves_out(const cf_machine *machine, int q, int p, int m, int n,
+    const convolution_params *params)
 {
   cf_count cf_all = 0;
   (void)machine;
@@ -343,11 +422,12 @@ static inline cf_count convolution_leaves_out(const cf_machine *machine, int q, 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
-static inline int convolution_expected(const cf_machine *machine, int q, int p, int m, int n, const convolution_params *params,
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+static inline int convolution_expected(const cf_machine *machine, int q, int p, int m, int n,
+    const convolution_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
@@ -360,7 +440,8 @@ static inline int convolution_expected(const cf_machine *machine, int q, int p, 
   if (cf_status == CF_OK) { /* convolution */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = convolution_select(machine, q, p, m, n, params, &cf_chosen);
@@ -377,9 +458,10 @@ static inline int convolution_expected(const cf_machine *machine, int q, int p, 
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
-static inline int convolution_value(int cf_which, int cf_exponent, const cf_machine *machine, int q, int p, int m, int n)
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
+static inline int convolution_value(int cf_which, int cf_exponent, const cf_machine *machine, int q, int p, int m,
+    int n)
 {
   convolution_params cf_tried;
   const int cf_begin = 1 << cf_exponent, cf_end = cf_least_int(2 * cf_begin, 1024 + 1);
@@ -402,11 +484,11 @@ static inline int convolution_value(int cf_which, int cf_exponent, const cf_mach
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
-static inline int convolution_defaults(const cf_machine *machine, int q, int p, int m, int n, convolution_params *params)
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
+static inline int convolution_defaults(const cf_machine *machine, int q, int p, int m, int n,
+    convolution_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
   static const unsigned char cf_coarse[] = { 0, 2, 4, 6, 8 };
@@ -419,7 +501,8 @@ static inline int convolution_defaults(const cf_machine *machine, int q, int p, 
   params->B1 = 1;
   params->B2 = 1;
   params->tile = -1;
-  cf_first = convolution_expected(machine, q, p, m, n, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first =
+      convolution_expected(machine, q, p, m, n, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? convolution_leaves_out(machine, q, p, m, n, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -445,9 +528,13 @@ static inline int convolution_defaults(const cf_machine *machine, int q, int p, 
     cf_tried.B2 = cf_values[2][cf_at[2]];
     cf_left = convolution_leaves_out(machine, q, p, m, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = convolution_expected(machine, q, p, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        convolution_expected(machine, q, p, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = convolution_expected(machine, q, p, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          convolution_expected(machine, q, p, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles,
+          &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -462,20 +549,24 @@ static inline int convolution_defaults(const cf_machine *machine, int q, int p, 
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int convolution_launch(int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params, struct CUstream_st *stream);
+int convolution_launch(int q, int p, int m, int n, const float *in, const float *w, float *out,
+    const convolution_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int convolution_launch_on(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params, struct CUstream_st *stream);
+int convolution_launch_on(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w,
+    float *out, const convolution_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int convolution_launch_explained(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params, struct CUstream_st *stream,
+int convolution_launch_explained(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w,
+    float *out, const convolution_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int convolution_choose(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w, float *out, const convolution_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int convolution_choose(const cf_machine *machine, int q, int p, int m, int n, const float *in, const float *w,
+    float *out, const convolution_params *params,
     convolution_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_CUBE_H
 #define CF_GENERATED_CUBE_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,9 +27,9 @@ typedef struct cube_params {
   int B1;
   int B2;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } cube_params;
 
@@ -72,8 +76,10 @@ static inline const char *cube_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "22 <= R_B, B0*B1*B2 <= T_B";
-  case 1: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8";
-  case 2: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8";
+  case 1: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 2, U1 = 2, U2 = 2, M = 8";
+  case 2: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 1, U1 = 1, U2 = 1, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -121,9 +127,10 @@ static inline int cube_nearest(const cf_machine *machine, int n, const cube_para
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count cube_leaf_cost(int leaf, const cf_machine *machine, int n, const cube_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count cube_leaf_cost(int leaf, const cf_machine *machine, int n, const cube_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -153,8 +160,11 @@ static inline cf_count cube_leaf_cost(int leaf, const cf_machine *machine, int n
     const long long cf_n12 = cf_mul(n, n);
     const long long cf_n13 = cf_mul(B1, n);
     const long long cf_n14 = cf_mul(cf_mul(B0, n), n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0) }, { B2, B1, B0 }, 22u, cf_number_of(0) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(n, B1), 1), B1),
+        cf_div(cf_sub(cf_add(n, B0), 1), B0) }, { B2, B1, B0 }, 22u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -176,8 +186,12 @@ static inline cf_count cube_left_out(const cf_machine *machine, int n, const cub
 static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 2304, 4, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    { { 28, 0, 8, 1024, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 21, 0, 6, 576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
+    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 2304, 4, 0, 0, 4 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
+    { { 28, 0, 8, 1024, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 21, 0, 6, 576, 1, 0, 0, 1 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -186,19 +200,29 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 0, 64)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 0, 64)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit0 % 8 != 0 || cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 0, 32)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 0, 32)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 4 != 0 || cf_limit0 % 32 != 0;
     break;
   default:
@@ -207,10 +231,11 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -223,7 +248,6 @@ static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_toget
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count cube_leaves_out(const cf_machine *machine, int n, const cube_params *params)
 {
@@ -234,10 +258,10 @@ static inline cf_count cube_leaves_out(const cf_machine *machine, int n, const c
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int cube_expected(const cf_machine *machine, int n, const cube_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -251,7 +275,8 @@ static inline int cube_expected(const cf_machine *machine, int n, const cube_par
   if (cf_status == CF_OK) { /* cube */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = cube_select(machine, n, params, &cf_chosen);
@@ -268,8 +293,8 @@ static inline int cube_expected(const cf_machine *machine, int n, const cube_par
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int cube_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   cube_params cf_tried;
@@ -293,10 +318,9 @@ static inline int cube_value(int cf_which, int cf_exponent, const cf_machine *ma
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int cube_defaults(const cf_machine *machine, int n, cube_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -336,7 +360,9 @@ static inline int cube_defaults(const cf_machine *machine, int n, cube_params *p
     cf_tried.B2 = cf_values[2][cf_at[2]];
     cf_left = cube_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = cube_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        cube_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = cube_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -356,16 +382,18 @@ static inline int cube_defaults(const cf_machine *machine, int n, cube_params *p
 int cube_launch(int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int cube_launch_on(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream);
+int cube_launch_on(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int cube_launch_explained(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
+int cube_launch_explained(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int cube_choose(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params,
     cube_params *chosen, cf_choice *why);
 

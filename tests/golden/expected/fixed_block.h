@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_FIXED_BLOCK_H
 #define CF_GENERATED_FIXED_BLOCK_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,14 +75,16 @@ static inline const char *smooth_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "32 <= R_B, 340 <= Z_B, 256 <= T_B";
-  case 1: return "31 <= R_B, Z_B < 340, 256 <= T_B; granularity: 3a: a statement beside the loop over 'p' cannot be repeated; a statement beside the loop over 'q' cannot be repeated; no-caching: 4b: not cached: a";
+  case 1: return "31 <= R_B, Z_B < 340, 256 <= T_B; granularity: 3a: a statement beside the loop over 'p' cannot be "
+      "repeated; a statement beside the loop over 'q' cannot be repeated; no-caching: 4b: not cached: a";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int smooth_nearest(const cf_machine *machine, int h, int w, const smooth_params *wanted, smooth_params *feasible)
+static inline int smooth_nearest(const cf_machine *machine, int h, int w, const smooth_params *wanted,
+    smooth_params *feasible)
 {
   smooth_params cf_tried;
   double cf_closest = 0;
@@ -98,16 +104,18 @@ static inline int smooth_nearest(const cf_machine *machine, int h, int w, const 
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int h, int w, const smooth_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int h, int w, const smooth_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[5];
   unsigned char cf_kept[5];
   (void)params;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 }, { 0, 6, 1, 1, 0 }, { 1, 6, 1, 1, 0 }, { 0, 12, 1, 1, 0 }, { 3, 12, 1, 2, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 0, 0 }, { 0, 6, 1, 1, 0 }, { 1, 6, 1, 1, 0 }, { 0, 12, 1, 1, 0 }, { 3, 12, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 1, 1, 0, 1 }, { 0, 1, 9, 1 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 9, 0 }, { 8, 7, 1 }, { 4, 10, 0 }, 0, 2, 0, 1 }, /* a, read */
@@ -130,8 +138,11 @@ static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n11 = 272;
     const long long cf_n12 = 3;
     const long long cf_n13 = cf_add(w, 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 32u, cf_number_of(340) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32),
+        cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 32u, cf_number_of(340) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -153,7 +164,9 @@ static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n8 = cf_mul(8, w);
     const long long cf_n9 = cf_add(w, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 31u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32),
+        cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 31u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -171,7 +184,6 @@ static inline cf_count smooth_left_out(const cf_machine *machine, int h, int w, 
   return 0;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count smooth_leaves_out(const cf_machine *machine, int h, int w, const smooth_params *params)
 {
@@ -183,10 +195,10 @@ static inline cf_count smooth_leaves_out(const cf_machine *machine, int h, int w
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int smooth_expected(const cf_machine *machine, int h, int w, const smooth_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -211,10 +223,9 @@ static inline int smooth_expected(const cf_machine *machine, int h, int w, const
   return cf_status;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int smooth_defaults(const cf_machine *machine, int h, int w, smooth_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -228,16 +239,18 @@ static inline int smooth_defaults(const cf_machine *machine, int h, int w, smoot
 int smooth_launch(int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int smooth_launch_on(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream);
+int smooth_launch_on(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int smooth_launch_explained(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream,
+int smooth_launch_explained(const cf_machine *machine, int h, int w, const float *a, float *b,
+    const smooth_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int smooth_choose(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params,
     smooth_params *chosen, cf_choice *why);
 

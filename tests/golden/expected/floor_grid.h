@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_FLOOR_GRID_H
 #define CF_GENERATED_FLOOR_GRID_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +25,9 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct whole_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } whole_params;
 
@@ -69,7 +73,8 @@ static inline const char *whole_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "14 <= R_B, B <= T_B";
-  case 1: return "12 <= R_B, R_B < 14, B <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common subexpressions are computed once";
+  case 1: return "12 <= R_B, R_B < 14, B <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; cse-1: 2: common subexpressions are computed once";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
@@ -107,9 +112,10 @@ static inline int whole_nearest(const cf_machine *machine, int n, const whole_pa
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count whole_leaf_cost(int leaf, const cf_machine *machine, int n, int dim, const whole_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count whole_leaf_cost(int leaf, const cf_machine *machine, int n, int dim, const whole_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -150,11 +156,16 @@ static inline cf_count whole_left_out(const cf_machine *machine, int n, int dim,
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count whole_tile_cost(int cf_number, const cf_machine *machine, int B, int dim, int cf_together, int cf_sweeps)
+static inline cf_count whole_tile_cost(int cf_number, const cf_machine *machine, int B, int dim, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 192, 0, 64, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 48, 6144, 3, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 96, 0, 32, 4096, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 24, 3072, 2, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 192, 0, 64, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 48, 6144, 3, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 96, 0, 32, 4096, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 24, 3072, 2, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = cf_mul(dim, B); /* dim * B */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -163,7 +174,8 @@ static inline cf_count whole_tile_cost(int cf_number, const cf_machine *machine,
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
@@ -171,7 +183,8 @@ static inline cf_count whole_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
@@ -184,10 +197,11 @@ static inline cf_count whole_tile_cost(int cf_number, const cf_machine *machine,
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling whole_tile(const cf_machine *machine, int B, int dim, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling whole_tile(const cf_machine *machine, int B, int dim, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -199,7 +213,6 @@ static inline cf_tiling whole_tile(const cf_machine *machine, int B, int dim, in
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count whole_leaves_out(const cf_machine *machine, int n, const whole_params *params)
@@ -216,10 +229,10 @@ static inline cf_count whole_leaves_out(const cf_machine *machine, int n, const 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int whole_expected(const cf_machine *machine, int n, const whole_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -235,7 +248,8 @@ static inline int whole_expected(const cf_machine *machine, int n, const whole_p
     const long long dim = cf_div(n, B);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B;
@@ -254,8 +268,8 @@ static inline int whole_expected(const cf_machine *machine, int n, const whole_p
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int whole_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   whole_params cf_tried;
@@ -275,10 +289,9 @@ static inline int whole_value(int cf_which, int cf_exponent, const cf_machine *m
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int whole_defaults(const cf_machine *machine, int n, whole_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -310,7 +323,9 @@ static inline int whole_defaults(const cf_machine *machine, int n, whole_params 
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = whole_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = whole_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        whole_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = whole_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -329,16 +344,18 @@ static inline int whole_defaults(const cf_machine *machine, int n, whole_params 
 int whole_launch(int n, const float *x, float *y, const whole_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int whole_launch_on(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params, struct CUstream_st *stream);
+int whole_launch_on(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int whole_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params, struct CUstream_st *stream,
+int whole_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int whole_choose(const cf_machine *machine, int n, const float *x, float *y, const whole_params *params,
     whole_params *chosen, cf_choice *why);
 

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_FOUR_LOOPS_H
 #define CF_GENERATED_FOUR_LOOPS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,15 +26,16 @@ typedef struct permute_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } permute_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int permute_select(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params, cf_choice *choice)
+static inline int permute_select(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -91,17 +96,24 @@ static inline const char *permute_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "36 <= R_B, B0*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "32 <= R_B, R_B < 36, B0*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 2: return "24 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: y";
-  case 3: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8";
-  case 4: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8";
+  case 1: return "32 <= R_B, R_B < 36, B0*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no "
+      "repeated statements; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before "
+      "its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: "
+      "at most 32 registers, by spilling";
+  case 2: return "24 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; no-caching: 4b: not cached: y";
+  case 3: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, "
+      "U1 = 2, U2 = 2, U3 = 2, M = 8";
+  case 4: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, "
+      "U1 = 1, U2 = 1, U3 = 1, M = 8";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int permute_nearest(const cf_machine *machine, int a, int b, int c, int d, const permute_params *wanted, permute_params *feasible)
+static inline int permute_nearest(const cf_machine *machine, int a, int b, int c, int d, const permute_params *wanted,
+    permute_params *feasible)
 {
   permute_params cf_tried;
   double cf_closest = 0;
@@ -136,9 +148,10 @@ static inline int permute_nearest(const cf_machine *machine, int a, int b, int c
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, int a, int b, int c, int d, const permute_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, int a, int b, int c, int d,
+    const permute_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[5];
   unsigned char cf_kept[5];
@@ -147,7 +160,8 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 13, 0 }, { 1, 14, 1, 1, 0 }, { 2, 1, 1, 1, 0 }, { 3, 16, 1, 1, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 13, 0 }, { 1, 14, 1, 1, 0 }, { 2, 1, 1, 1, 0 }, { 3, 16, 1, 1, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 1, 0, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 1, 9, 10 }, { 7, 1, 8 }, { 7, 9, 11 }, 0, 0, 0, 1 }, /* x, read */
@@ -166,10 +180,23 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n7 = B1;
     const long long cf_n8 = B0;
     const long long cf_n9 = d;
-    const long long cf_n10 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)), cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
-    const long long cf_n11 = cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
-    const long long cf_n12 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mod(0, B0), c), d));
-    const long long cf_n13 = cf_sub(cf_add(cf_sub(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), B1), cf_mul(cf_mod(cf_n3, B0), B1)), cf_div(cf_add(cf_n3, 1), B0)), cf_div(cf_n3, B0));
+    const long long cf_n10 =
+        cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d),
+        cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)),
+        cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
+    const long long cf_n11 =
+        cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b),
+        c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)),
+        cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)),
+        cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
+    const long long cf_n12 =
+        cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d),
+        cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)),
+        cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)),
+        cf_mul(cf_mul(cf_mod(0, B0), c), d));
+    const long long cf_n13 =
+        cf_sub(cf_add(cf_sub(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), B1), cf_mul(cf_mod(cf_n3, B0), B1)),
+        cf_div(cf_add(cf_n3, 1), B0)), cf_div(cf_n3, B0));
     const long long cf_n14 = cf_div(cf_sub(cf_add(B0, B1), 1), B0);
     const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B0), 2);
     const long long cf_n16 = cf_div(B1, B1);
@@ -179,10 +206,22 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n20 = cf_mul(cf_mul(B0, a), c);
     const long long cf_n21 = cf_mul(cf_mul(a, c), d);
     const long long cf_n22 = cf_mul(cf_mul(B1, a), c);
-    const long long cf_n23 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
-    const long long cf_n24 = cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, leaf == 0 ? 36u : 32u, cf_number_of(cf_mul(B0, B1)) };
+    const long long cf_n23 =
+        cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
+        B0), a), c), d),
+        cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)),
+        cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)),
+        cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_n24 =
+        cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d),
+        cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1),
+        cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) },
+        leaf == 0 ? 36u : 32u, cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -202,16 +241,43 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n7 = B1;
     const long long cf_n8 = B0;
     const long long cf_n9 = d;
-    const long long cf_n10 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)), cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
-    const long long cf_n11 = cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
-    const long long cf_n12 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mod(0, B0), c), d));
+    const long long cf_n10 =
+        cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d),
+        cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)),
+        cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
+    const long long cf_n11 =
+        cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b),
+        c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)),
+        cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)),
+        cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
+    const long long cf_n12 =
+        cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d),
+        cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)),
+        cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)),
+        cf_mul(cf_mul(cf_mod(0, B0), c), d));
     const long long cf_n13 = cf_mul(a, c);
-    const long long cf_n14 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_n3, B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n3, 1), B0), c)), cf_mul(cf_div(cf_n3, B0), c));
+    const long long cf_n14 =
+        cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), a), c), d),
+        cf_mul(cf_mul(cf_mul(cf_mod(cf_n3, B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n3, 1), B0), c)),
+        cf_mul(cf_div(cf_n3, B0), c));
     const long long cf_n15 = cf_mul(cf_mul(B1, a), c);
-    const long long cf_n16 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
-    const long long cf_n17 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mod(0, B0), a), c), d)), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(0, B0), c));
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 24u, cf_number_of(0) };
+    const long long cf_n16 =
+        cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
+        B0), a), c), d),
+        cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)),
+        cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)),
+        cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_n17 =
+        cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c),
+        d), cf_mul(cf_mul(cf_mul(cf_mod(0, B0), a), c), d)),
+        cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(0, B0), c));
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1),
+        cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) },
+        24u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -220,7 +286,8 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count permute_left_out(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params)
+static inline cf_count permute_left_out(const cf_machine *machine, int a, int b, int c, int d,
+    const permute_params *params)
 {
   (void)a;
   (void)b;
@@ -233,11 +300,16 @@ static inline cf_count permute_left_out(const cf_machine *machine, int a, int b,
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machine, int a, int b, int c, int d, int cf_together, int cf_sweeps)
+static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machine, int a, int b, int c, int d,
+    int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 168, 0, 1048, 6400, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 300, 2688, 4, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
-    { { 24, 0, 132, 1536, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 75, 1056, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
+    /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
+    { { 168, 0, 1048, 6400, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 300, 2688, 4, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
+    { { 24, 0, 132, 1536, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 75, 1056, 1, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
   };
   const long long cf_limit0 = b; /* b */
   const long long cf_limit1 = cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1); /* (c + 1 - 1) / 1 * 1 */
@@ -249,19 +321,39 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit1, 0, 8), cf_times(cf_tiles(cf_limit2, 0, 64), cf_number_of(cf_limit3))));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 2),
+        cf_times(cf_tiles(cf_limit1, 0, 8), cf_times(cf_tiles(cf_limit2, 0, 64), cf_number_of(cf_limit3))));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))),
+        cf_times(4,
+        cf_times(cf_number_of(cf_limit0),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 64 != 0;
     break;
   case 2: /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit1, 0, 4), cf_times(cf_tiles(cf_limit2, 0, 32), cf_number_of(cf_limit3))));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 1),
+        cf_times(cf_tiles(cf_limit1, 0, 4), cf_times(cf_tiles(cf_limit2, 0, 32), cf_number_of(cf_limit3))));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))),
+        cf_times(4,
+        cf_times(cf_number_of(cf_limit0),
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
     cf_launch.is_cut = cf_limit1 % 4 != 0 || cf_limit2 % 32 != 0;
     break;
   default:
@@ -270,10 +362,11 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, int c, int d, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, int c, int d, int cf_together,
+    long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -286,9 +379,9 @@ static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, in
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
-static inline cf_count permute_leaves_out(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params)
+static inline cf_count permute_leaves_out(const cf_machine *machine, int a, int b, int c, int d,
+    const permute_params *params)
 {
   cf_count cf_all = 0;
   (void)machine;
@@ -300,10 +393,10 @@ static inline cf_count permute_leaves_out(const cf_machine *machine, int a, int 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int permute_expected(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -317,7 +410,8 @@ static inline int permute_expected(const cf_machine *machine, int a, int b, int 
   if (cf_status == CF_OK) { /* permute */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = permute_select(machine, a, b, c, d, params, &cf_chosen);
@@ -334,8 +428,8 @@ static inline int permute_expected(const cf_machine *machine, int a, int b, int 
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int permute_value(int cf_which, int cf_exponent, const cf_machine *machine, int a, int b, int c, int d)
 {
   permute_params cf_tried;
@@ -357,10 +451,9 @@ static inline int permute_value(int cf_which, int cf_exponent, const cf_machine 
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int permute_defaults(const cf_machine *machine, int a, int b, int c, int d, permute_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -373,7 +466,8 @@ static inline int permute_defaults(const cf_machine *machine, int a, int b, int 
   params->B0 = 1;
   params->B1 = 1;
   params->tile = -1;
-  cf_first = permute_expected(machine, a, b, c, d, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first =
+      permute_expected(machine, a, b, c, d, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? permute_leaves_out(machine, a, b, c, d, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -398,9 +492,13 @@ static inline int permute_defaults(const cf_machine *machine, int a, int b, int 
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = permute_leaves_out(machine, a, b, c, d, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = permute_expected(machine, a, b, c, d, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        permute_expected(machine, a, b, c, d, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = permute_expected(machine, a, b, c, d, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          permute_expected(machine, a, b, c, d, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles,
+          &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -415,20 +513,24 @@ static inline int permute_defaults(const cf_machine *machine, int a, int b, int 
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int permute_launch(int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream);
+int permute_launch(int a, int b, int c, int d, const float *x, float *y, const permute_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int permute_launch_on(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream);
+int permute_launch_on(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y,
+    const permute_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int permute_launch_explained(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream,
+int permute_launch_explained(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y,
+    const permute_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y,
+    const permute_params *params,
     permute_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_GEMM_H
 #define CF_GENERATED_GEMM_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,15 +26,16 @@ typedef struct gemm_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } gemm_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int gemm_select(const cf_machine *machine, int m, int n, int k, const gemm_params *params, cf_choice *choice)
+static inline int gemm_select(const cf_machine *machine, int m, int n, int k, const gemm_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -63,11 +68,13 @@ static inline int gemm_select(const cf_machine *machine, int m, int n, int k, co
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("k*B0 + k*B1 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))),
+                               CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < k*B0 + k*B1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))));
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("R_B < 31", CF_SCARCE,
@@ -84,20 +91,28 @@ static inline const char *gemm_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, k*B0 + k*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "32 <= R_B, Z_B < k*B0 + k*B1, B0*B1 <= T_B; granularity: 3a: iterations of the loop over 'l' depend on each other in 'c'; no-caching: 4b: not cached: a, b";
-  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
+  case 1: return "32 <= R_B, Z_B < k*B0 + k*B1, B0*B1 <= T_B; granularity: 3a: iterations of the loop over 'l' depend "
+      "on each other in 'c'; no-caching: 4b: not cached: a, b";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int gemm_nearest(const cf_machine *machine, int m, int n, int k, const gemm_params *wanted, gemm_params *feasible)
+static inline int gemm_nearest(const cf_machine *machine, int m, int n, int k, const gemm_params *wanted,
+    gemm_params *feasible)
 {
   gemm_params cf_tried;
   double cf_closest = 0;
@@ -132,9 +147,10 @@ static inline int gemm_nearest(const cf_machine *machine, int m, int n, int k, c
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count gemm_leaf_cost(int leaf, const cf_machine *machine, int m, int n, int k, const gemm_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count gemm_leaf_cost(int leaf, const cf_machine *machine, int m, int n, int k,
+    const gemm_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[6];
   unsigned char cf_kept[6];
@@ -142,8 +158,11 @@ static inline cf_count gemm_leaf_cost(int leaf, const cf_machine *machine, int m
   const int B1 = params->B1;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 16, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 36, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 16, 1, 1, 0 },
+        { 0, 12, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 3, 4, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -177,8 +196,12 @@ static inline cf_count gemm_leaf_cost(int leaf, const cf_machine *machine, int m
     const long long cf_n19 = cf_mul(B0, n);
     const long long cf_n20 = cf_mul(B0, B1);
     const long long cf_n21 = cf_div(k, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 31u, cf_number_of(cf_add(cf_mul(B0, k), cf_mul(B1, k))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 31u,
+        cf_number_of(cf_add(cf_mul(B0, k), cf_mul(B1, k))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -204,8 +227,11 @@ static inline cf_count gemm_leaf_cost(int leaf, const cf_machine *machine, int m
     const long long cf_n10 = k;
     const long long cf_n11 = cf_div(k, 2);
     const long long cf_n12 = cf_mul(B0, k);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 32u, cf_number_of(0) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 32u,
+        cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -227,21 +253,46 @@ static inline cf_count gemm_left_out(const cf_machine *machine, int m, int n, in
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_together, int cf_sweeps)
+static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, 8, 128, 12480, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 }, { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 }, 8, 128, 12480, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 3312, 0, 4608, 151552, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, { 3312, 0, 4608, 151552, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, 8, 128, 8320, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 7552, 0, 4800, 168704, 2, 0, 1, 0 }, { 6080, 0, 480, 12544, 0, 2, 1, 8 }, { 7552, 0, 4800, 168704, 2, 0, 1, 0 }, { 6080, 0, 480, 12544, 0, 2, 1, 8 }, 8, 128, 8320, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 1704, 0, 2400, 81920, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, { 1704, 0, 2400, 81920, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, 4, 128, 6272, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 4880, 0, 2496, 90880, 2, 0, 1, 0 }, { 3408, 0, 272, 8448, 0, 2, 1, 8 }, { 4880, 0, 2496, 90880, 2, 0, 1, 0 }, { 3408, 0, 272, 8448, 0, 2, 1, 8 }, 4, 128, 6272, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 }, { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 }, 8, 120, 12544, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 }, { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 }, 8, 120, 12544, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 2000, 0, 904, 43008, 2, 0, 1, 0 }, { 3360, 0, 448, 13312, 0, 2, 1, 32 }, { 2000, 0, 904, 43008, 2, 0, 1, 0 }, { 3360, 0, 448, 13312, 0, 2, 1, 32 }, 4, 88, 9600, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 4816, 0, 904, 45056, 2, 0, 1, 0 }, { 4768, 0, 448, 14336, 0, 2, 1, 32 }, { 4816, 0, 904, 45056, 2, 0, 1, 0 }, { 4768, 0, 448, 14336, 0, 2, 1, 32 }, 4, 88, 9600, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 584, 0, 340, 13312, 2, 0, 1, 0 }, { 1024, 0, 144, 5120, 0, 2, 1, 16 }, { 584, 0, 340, 13312, 2, 0, 1, 0 }, { 1024, 0, 144, 5120, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 936, 0, 340, 13824, 2, 0, 1, 0 }, { 1376, 0, 144, 5632, 0, 2, 1, 16 }, { 936, 0, 340, 13824, 2, 0, 1, 0 }, { 1376, 0, 144, 5632, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
+    { { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 },
+        { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
+    { { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 },
+        { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
+    { { 3312, 0, 4608, 151552, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, { 3312, 0, 4608, 151552, 2, 0, 1, 0 },
+        { 4696, 0, 480, 8192, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
+    { { 7552, 0, 4800, 168704, 2, 0, 1, 0 }, { 6080, 0, 480, 12544, 0, 2, 1, 8 }, { 7552, 0, 4800, 168704, 2, 0, 1, 0 },
+        { 6080, 0, 480, 12544, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
+    { { 1704, 0, 2400, 81920, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, { 1704, 0, 2400, 81920, 2, 0, 1, 0 },
+        { 2364, 0, 272, 6144, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
+    { { 4880, 0, 2496, 90880, 2, 0, 1, 0 }, { 3408, 0, 272, 8448, 0, 2, 1, 8 }, { 4880, 0, 2496, 90880, 2, 0, 1, 0 },
+        { 3408, 0, 272, 8448, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
+    { { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 },
+        { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
+    { { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 },
+        { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
+    { { 2000, 0, 904, 43008, 2, 0, 1, 0 }, { 3360, 0, 448, 13312, 0, 2, 1, 32 }, { 2000, 0, 904, 43008, 2, 0, 1, 0 },
+        { 3360, 0, 448, 13312, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
+    { { 4816, 0, 904, 45056, 2, 0, 1, 0 }, { 4768, 0, 448, 14336, 0, 2, 1, 32 }, { 4816, 0, 904, 45056, 2, 0, 1, 0 },
+        { 4768, 0, 448, 14336, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
+    { { 584, 0, 340, 13312, 2, 0, 1, 0 }, { 1024, 0, 144, 5120, 0, 2, 1, 16 }, { 584, 0, 340, 13312, 2, 0, 1, 0 },
+        { 1024, 0, 144, 5120, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    { { 936, 0, 340, 13824, 2, 0, 1, 0 }, { 1376, 0, 144, 5632, 0, 2, 1, 16 }, { 936, 0, 340, 13824, 2, 0, 1, 0 },
+        { 1376, 0, 144, 5632, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -251,51 +302,81 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2 */
-    if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
-    if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4 */
-    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2 */
-    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4 */
-    if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 64 != 0;
     break;
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8 */
-    if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
     break;
   default:
@@ -304,10 +385,11 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling gemm_tile(const cf_machine *machine, int m, int n, int k, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling gemm_tile(const cf_machine *machine, int m, int n, int k, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -319,7 +401,6 @@ static inline cf_tiling gemm_tile(const cf_machine *machine, int m, int n, int k
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count gemm_leaves_out(const cf_machine *machine, int m, int n, int k, const gemm_params *params)
@@ -333,10 +414,10 @@ static inline cf_count gemm_leaves_out(const cf_machine *machine, int m, int n, 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int gemm_expected(const cf_machine *machine, int m, int n, int k, const gemm_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -350,7 +431,8 @@ static inline int gemm_expected(const cf_machine *machine, int m, int n, int k, 
   if (cf_status == CF_OK) { /* gemm */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = gemm_select(machine, m, n, k, params, &cf_chosen);
@@ -367,8 +449,8 @@ static inline int gemm_expected(const cf_machine *machine, int m, int n, int k, 
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int gemm_value(int cf_which, int cf_exponent, const cf_machine *machine, int m, int n, int k)
 {
   gemm_params cf_tried;
@@ -390,10 +472,9 @@ static inline int gemm_value(int cf_which, int cf_exponent, const cf_machine *ma
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int gemm_defaults(const cf_machine *machine, int m, int n, int k, gemm_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -431,9 +512,12 @@ static inline int gemm_defaults(const cf_machine *machine, int m, int n, int k, 
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = gemm_leaves_out(machine, m, n, k, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = gemm_expected(machine, m, n, k, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        gemm_expected(machine, m, n, k, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = gemm_expected(machine, m, n, k, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          gemm_expected(machine, m, n, k, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -448,20 +532,24 @@ static inline int gemm_defaults(const cf_machine *machine, int m, int n, int k, 
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int gemm_launch(int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream);
+int gemm_launch(int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int gemm_launch_on(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream);
+int gemm_launch_on(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c,
+    const gemm_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int gemm_launch_explained(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
+int gemm_launch_explained(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c,
+    const gemm_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int gemm_choose(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int gemm_choose(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c,
+    const gemm_params *params,
     gemm_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

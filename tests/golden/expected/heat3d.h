@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_HEAT3D_H
 #define CF_GENERATED_HEAT3D_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,9 +27,9 @@ typedef struct heat3d_params {
   int B1;
   int B2;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } heat3d_params;
 
@@ -63,7 +67,13 @@ static inline int heat3d_1_select(const cf_machine *machine, int n, const heat3d
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(4, cf_amount(B0)),
+                               cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))),
+                               CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1*B2 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("34 <= R_B", CF_ROOM,
@@ -73,7 +83,13 @@ static inline int heat3d_1_select(const cf_machine *machine, int n, const heat3d
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(4, cf_amount(B0)),
+                               cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))));
   cf_facts[6] = cf_compare("37 <= R_B", CF_ROOM,
                            37, CF_AT_MOST, R_B);
   cf_facts[7] = cf_compare("R_B < 37", CF_SCARCE,
@@ -90,20 +106,34 @@ static inline const char *heat3d_1_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "34 <= R_B, B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B, B0*B1*B2 <= T_B";
-  case 1: return "32 <= R_B, R_B < 34, B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B, B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common subexpressions are computed once; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 2: return "37 <= R_B, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: a";
-  case 3: return "32 <= R_B, R_B < 37, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common subexpressions are computed once; no-caching: 4b: not cached: a; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3";
-  case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8";
-  case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8";
-  case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6";
+  case 1: return "32 <= R_B, R_B < 34, B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B, "
+      "B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common "
+      "subexpressions are computed once; register-pressure-1: every definition stands before its first use; "
+      "register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 "
+      "registers, by spilling";
+  case 2: return "37 <= R_B, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 <= T_B; "
+      "granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: a";
+  case 3: return "32 <= R_B, R_B < 37, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 "
+      "<= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common "
+      "subexpressions are computed once; no-caching: 4b: not cached: a; register-pressure-1: every definition stands "
+      "before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; "
+      "register-pressure-3: 1-3: at most 32 registers, by spilling";
+  case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, "
+      "U0 = 2, U1 = 2, U2 = 4, M = 3";
+  case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 2, U1 = 2, U2 = 2, M = 8";
+  case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 1, U1 = 1, U2 = 1, M = 8";
+  case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 1, U1 = 2, U2 = 4, M = 6";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int heat3d_1_nearest(const cf_machine *machine, int n, const heat3d_params *wanted, heat3d_params *feasible)
+static inline int heat3d_1_nearest(const cf_machine *machine, int n, const heat3d_params *wanted,
+    heat3d_params *feasible)
 {
   heat3d_params cf_tried;
   double cf_closest = 0;
@@ -144,9 +174,10 @@ static inline int heat3d_1_nearest(const cf_machine *machine, int n, const heat3
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1, int dim2, const heat3d_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1, int dim2,
+    const heat3d_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[4];
   unsigned char cf_kept[4];
@@ -156,7 +187,8 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
     static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 6, 1 } };
     static const cf_access cf_accesses[] = {
       { 3, 0, 0, 4, 0, 0, { 1, 20, 21 }, { 19, 16, 13 }, { 8, 22, 23 }, 0, 3, 0, 1 }, /* a, read */
@@ -191,10 +223,19 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n23 = cf_mul(cf_mul(B0, n), n);
     const long long cf_n24 = cf_add(cf_add(cf_add(cf_mul(B1, B2), cf_mul(2, B1)), cf_mul(2, B2)), 4);
     const long long cf_n25 = cf_add(cf_mul(B1, B2), cf_mul(2, B1));
-    const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
+    const long long cf_n26 =
+        cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)),
+        cf_mul(4, B0));
     const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34u : 32u, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34u : 32u,
+        cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)),
+        cf_add(cf_mul(2, cf_mul(B0, B1)),
+        cf_add(cf_mul(2, cf_mul(B0, B2)),
+        cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
@@ -227,7 +268,9 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n19 = cf_add(cf_add(cf_mul(n, n), cf_mul(2, n)), 1);
     const long long cf_n20 = cf_add(cf_mul(n, n), n);
     const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
     const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37u : 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
@@ -237,7 +280,8 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count heat3d_1_left_out(const cf_machine *machine, int n, int dim0, int dim1, int dim2, const heat3d_params *params)
+static inline cf_count heat3d_1_left_out(const cf_machine *machine, int n, int dim0, int dim1, int dim2,
+    const heat3d_params *params)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -253,21 +297,46 @@ static inline cf_count heat3d_1_left_out(const cf_machine *machine, int n, int d
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
-    { { 1856, 0, 1344, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 2 together */
-    { { 3200, 0, 1024, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 1 together */
-    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 4 together */
-    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 2 together */
-    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 1 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
-    { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
-    { { 512, 0, 400, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 570, 0, 276, 11008, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 2 together */
-    { { 896, 0, 288, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 1 together */
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
+    { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 2 together */
+    { { 1856, 0, 1344, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 1 together */
+    { { 3200, 0, 1024, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 4 together */
+    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 2 together */
+    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 1 together */
+    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
+    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
+    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
+    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
+    { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 2 together */
+    { { 512, 0, 400, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 570, 0, 276, 11008, 2, 0, 0, 14 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 1 together */
+    { { 896, 0, 288, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -275,35 +344,55 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -312,10 +401,11 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling heat3d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling heat3d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -362,7 +452,13 @@ static inline int heat3d_2_select(const cf_machine *machine, int n, const heat3d
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(4, cf_amount(B0)),
+                               cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))),
+                               CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1*B2 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("34 <= R_B", CF_ROOM,
@@ -372,7 +468,13 @@ static inline int heat3d_2_select(const cf_machine *machine, int n, const heat3d
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))),
+                               cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))),
+                               cf_plus(cf_times(4, cf_amount(B0)),
+                               cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))));
   cf_facts[6] = cf_compare("37 <= R_B", CF_ROOM,
                            37, CF_AT_MOST, R_B);
   cf_facts[7] = cf_compare("R_B < 37", CF_SCARCE,
@@ -389,20 +491,34 @@ static inline const char *heat3d_2_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "34 <= R_B, B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B, B0*B1*B2 <= T_B";
-  case 1: return "32 <= R_B, R_B < 34, B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B, B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common subexpressions are computed once; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 2: return "37 <= R_B, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: b";
-  case 3: return "32 <= R_B, R_B < 37, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common subexpressions are computed once; no-caching: 4b: not cached: b; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3";
-  case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8";
-  case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8";
-  case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6";
+  case 1: return "32 <= R_B, R_B < 34, B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B, "
+      "B0*B1*B2 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common "
+      "subexpressions are computed once; register-pressure-1: every definition stands before its first use; "
+      "register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 "
+      "registers, by spilling";
+  case 2: return "37 <= R_B, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 <= T_B; "
+      "granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: b";
+  case 3: return "32 <= R_B, R_B < 37, Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8, B0*B1*B2 "
+      "<= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common "
+      "subexpressions are computed once; no-caching: 4b: not cached: b; register-pressure-1: every definition stands "
+      "before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; "
+      "register-pressure-3: 1-3: at most 32 registers, by spilling";
+  case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, "
+      "U0 = 2, U1 = 2, U2 = 4, M = 3";
+  case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 2, U1 = 2, U2 = 2, M = 8";
+  case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 1, U1 = 1, U2 = 1, M = 8";
+  case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
+      "U0 = 1, U1 = 2, U2 = 4, M = 6";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int heat3d_2_nearest(const cf_machine *machine, int n, const heat3d_params *wanted, heat3d_params *feasible)
+static inline int heat3d_2_nearest(const cf_machine *machine, int n, const heat3d_params *wanted,
+    heat3d_params *feasible)
 {
   heat3d_params cf_tried;
   double cf_closest = 0;
@@ -443,9 +559,10 @@ static inline int heat3d_2_nearest(const cf_machine *machine, int n, const heat3
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1, int dim2, const heat3d_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1, int dim2,
+    const heat3d_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[4];
   unsigned char cf_kept[4];
@@ -455,7 +572,8 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
     static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 6, 1 } };
     static const cf_access cf_accesses[] = {
       { 3, 0, 1, 4, 0, 0, { 1, 20, 21 }, { 19, 16, 13 }, { 8, 22, 23 }, 0, 3, 0, 1 }, /* b, read */
@@ -490,10 +608,19 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n23 = cf_mul(cf_mul(B0, n), n);
     const long long cf_n24 = cf_add(cf_add(cf_add(cf_mul(B1, B2), cf_mul(2, B1)), cf_mul(2, B2)), 4);
     const long long cf_n25 = cf_add(cf_mul(B1, B2), cf_mul(2, B1));
-    const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
+    const long long cf_n26 =
+        cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)),
+        cf_mul(4, B0));
     const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34u : 32u, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34u : 32u,
+        cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)),
+        cf_add(cf_mul(2, cf_mul(B0, B1)),
+        cf_add(cf_mul(2, cf_mul(B0, B2)),
+        cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
@@ -526,7 +653,9 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n19 = cf_add(cf_add(cf_mul(n, n), cf_mul(2, n)), 1);
     const long long cf_n20 = cf_add(cf_mul(n, n), n);
     const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
     const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37u : 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
@@ -536,7 +665,8 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count heat3d_2_left_out(const cf_machine *machine, int n, int dim0, int dim1, int dim2, const heat3d_params *params)
+static inline cf_count heat3d_2_left_out(const cf_machine *machine, int n, int dim0, int dim1, int dim2,
+    const heat3d_params *params)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -552,21 +682,46 @@ static inline cf_count heat3d_2_left_out(const cf_machine *machine, int n, int d
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
-    { { 1856, 0, 1344, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 2 together */
-    { { 3200, 0, 1024, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 1 together */
-    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 4 together */
-    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 2 together */
-    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 1 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
-    { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
-    { { 512, 0, 400, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 570, 0, 276, 11008, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 2 together */
-    { { 896, 0, 288, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 1 together */
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
+    { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 2 together */
+    { { 1856, 0, 1344, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 1 together */
+    { { 3200, 0, 1024, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 4 together */
+    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 2 together */
+    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 1 together */
+    { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
+    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
+    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
+    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
+    { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 2 together */
+    { { 512, 0, 400, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 570, 0, 276, 11008, 2, 0, 0, 14 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 1 together */
+    { { 896, 0, 288, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -574,35 +729,55 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -611,10 +786,11 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -626,7 +802,6 @@ static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int cf_t
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count heat3d_leaves_out(const cf_machine *machine, int n, const heat3d_params *params)
@@ -671,10 +846,10 @@ static inline cf_count heat3d_leaves_out(const cf_machine *machine, int n, const
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int heat3d_expected(const cf_machine *machine, int n, const heat3d_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -694,7 +869,8 @@ static inline int heat3d_expected(const cf_machine *machine, int n, const heat3d
     const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -723,7 +899,8 @@ static inline int heat3d_expected(const cf_machine *machine, int n, const heat3d
     const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -746,8 +923,8 @@ static inline int heat3d_expected(const cf_machine *machine, int n, const heat3d
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int heat3d_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   heat3d_params cf_tried;
@@ -771,10 +948,9 @@ static inline int heat3d_value(int cf_which, int cf_exponent, const cf_machine *
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int heat3d_defaults(const cf_machine *machine, int n, heat3d_params *params)
 {
   cf_count cf_tiles[2] = { 0 }, cf_cycles, cf_leaves;
@@ -814,7 +990,9 @@ static inline int heat3d_defaults(const cf_machine *machine, int n, heat3d_param
     cf_tried.B2 = cf_values[2][cf_at[2]];
     cf_left = heat3d_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = heat3d_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        heat3d_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = heat3d_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -834,16 +1012,18 @@ static inline int heat3d_defaults(const cf_machine *machine, int n, heat3d_param
 int heat3d_launch(int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int heat3d_launch_on(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream);
+int heat3d_launch_on(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int heat3d_launch_explained(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
+int heat3d_launch_explained(const cf_machine *machine, int T, int n, float r, float *a, float *b,
+    const heat3d_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int heat3d_choose(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params,
     heat3d_params *chosen, cf_choice *why);
 

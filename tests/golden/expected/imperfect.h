@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_IMPERFECT_H
 #define CF_GENERATED_IMPERFECT_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,15 +26,16 @@ typedef struct scaled_rows_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } scaled_rows_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int scaled_rows_1_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_choice *choice)
+static inline int scaled_rows_1_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -79,26 +84,39 @@ static inline const char *scaled_rows_1_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "30 <= R_B, m*B0 <= Z_B, B0 <= T_B";
-  case 1: return "31 <= R_B, Z_B < m*B0, B0 <= T_B; granularity: 3a: 'sum' is assigned outside the loop over 'k'; no-caching: 4b: not cached: x";
-  case 2: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
-  case 3: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
-  case 4: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
-  case 5: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
-  case 6: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
-  case 7: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4096, M = 6";
-  case 8: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 1024, M = 6";
+  case 1: return "31 <= R_B, Z_B < m*B0, B0 <= T_B; granularity: 3a: 'sum' is assigned outside the loop over 'k'; "
+      "no-caching: 4b: not cached: x";
+  case 2: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = "
+      "3, M = 2";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, "
+      "M = 4";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = "
+      "4, M = 2";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, "
+      "M = 4";
+  case 6: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = "
+      "4, M = 1";
+  case 7: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4096, M = "
+      "6";
+  case 8: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 1024, M = "
+      "6";
   case 9: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 160, M = 16";
-  case 10: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3456, M = 2";
-  case 11: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 5120, M = 2";
-  case 12: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 16384, M = 3";
-  case 13: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 56320, M = 1";
+  case 10: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3456, M = "
+      "2";
+  case 11: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 5120, M "
+      "= 2";
+  case 12: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 16384, M "
+      "= 3";
+  case 13: return "U0 + 40 <= R_B, T0*S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 56320, M "
+      "= 1";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int scaled_rows_1_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
+static inline int scaled_rows_1_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted,
+    scaled_rows_params *feasible)
 {
   scaled_rows_params cf_tried;
   double cf_closest = 0;
@@ -127,17 +145,20 @@ static inline int scaled_rows_1_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machine, int n, int m,
+    const scaled_rows_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[4];
   unsigned char cf_kept[4];
   const int B0 = params->B0;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 25, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 3, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 25, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 3, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* x, read */
       { 2, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -159,7 +180,8 @@ static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n8 = cf_mul(B0, m);
     const long long cf_n9 = cf_div(m, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 30u, cf_number_of(cf_mul(B0, m)) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 30u, cf_number_of(cf_mul(B0, m)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -182,7 +204,8 @@ static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n6 = cf_div(m, 2);
     const long long cf_n7 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 31u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 31u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -203,33 +226,82 @@ static inline cf_count scaled_rows_1_left_out(const cf_machine *machine, int n, 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11796, 0, 1030, 70400, 2, 0, 0, 1 }, { 6272, 0, 768, 34816, 0, 1, 1, 35 }, { 11796, 0, 1030, 70400, 2, 0, 0, 1 }, { 6272, 0, 768, 34816, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, 4, 41, 8192, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 4426, 0, 387, 28032, 2, 0, 0, 1 }, { 1568, 0, 192, 9216, 0, 1, 1, 19 }, { 4426, 0, 387, 28032, 2, 0, 0, 1 }, { 1568, 0, 192, 9216, 0, 1, 1, 19 }, 4, 41, 8192, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 202, 0, 387, 24768, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, { 202, 0, 387, 24768, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, 8, 41, 8192, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 4426, 0, 387, 26304, 2, 0, 0, 1 }, { 1664, 0, 192, 8704, 0, 1, 1, 35 }, { 4426, 0, 387, 26304, 2, 0, 0, 1 }, { 1664, 0, 192, 8704, 0, 1, 1, 35 }, 8, 41, 8192, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 106, 0, 195, 12480, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, { 106, 0, 195, 12480, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, 4, 41, 4096, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 2218, 0, 195, 14016, 2, 0, 0, 1 }, { 832, 0, 96, 4608, 0, 1, 1, 19 }, { 2218, 0, 195, 14016, 2, 0, 0, 1 }, { 832, 0, 96, 4608, 0, 1, 1, 19 }, 4, 41, 4096, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 202, 0, 387, 24672, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, { 202, 0, 387, 24672, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, 8, 41, 8192, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 4426, 0, 387, 25440, 2, 0, 0, 1 }, { 1856, 0, 192, 8448, 0, 1, 1, 67 }, { 4426, 0, 387, 25440, 2, 0, 0, 1 }, { 1856, 0, 192, 8448, 0, 1, 1, 67 }, 8, 41, 8192, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
-    { { 43, 0, 13, 128, 1, 0, 1, 1 }, { 376, 0, 48, 1024, 0, 8, 0, 80 }, { 43, 0, 13, 128, 1, 0, 1, 1 }, { 376, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
-    { { 43, 0, 13, 320, 1, 0, 1, 1 }, { 232, 0, 24, 1024, 0, 2, 0, 20 }, { 43, 0, 13, 320, 1, 0, 1, 1 }, { 232, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
-    { { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 10, 256, 0, 8, 0, 8 }, { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 10, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
-    { { 0, 0, 0, 320, 1, 0, 1, 0 }, { 70, 0, 10, 256, 0, 8, 0, 8 }, { 0, 0, 0, 320, 1, 0, 1, 0 }, { 70, 0, 10, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
-    { { 75, 0, 21, 320, 1, 0, 1, 1 }, { 464, 0, 48, 2048, 0, 4, 0, 40 }, { 75, 0, 21, 320, 1, 0, 1, 1 }, { 464, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
-    { { 75, 0, 21, 192, 1, 0, 1, 1 }, { 560, 0, 64, 2048, 0, 8, 0, 80 }, { 75, 0, 21, 192, 1, 0, 1, 1 }, { 560, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 80, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 160, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 1 together */
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 532, 0, 1030, 66304, 2, 0, 0, 1 },
+        { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 },
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 11796, 0, 1030, 70400, 2, 0, 0, 1 }, { 6272, 0, 768, 34816, 0, 1, 1, 35 },
+        { 11796, 0, 1030, 70400, 2, 0, 0, 1 }, { 6272, 0, 768, 34816, 0, 1, 1, 35 }, 2, 41, 24576, 2 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 202, 0, 387, 24960, 2, 0, 0, 1 },
+        { 160, 0, 192, 8192, 0, 1, 1, 19 }, 4, 41, 8192, 3 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 4426, 0, 387, 28032, 2, 0, 0, 1 }, { 1568, 0, 192, 9216, 0, 1, 1, 19 }, { 4426, 0, 387, 28032, 2, 0, 0, 1 },
+        { 1568, 0, 192, 9216, 0, 1, 1, 19 }, 4, 41, 8192, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 202, 0, 387, 24768, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, { 202, 0, 387, 24768, 2, 0, 0, 1 },
+        { 256, 0, 192, 8192, 0, 1, 1, 35 }, 8, 41, 8192, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 4426, 0, 387, 26304, 2, 0, 0, 1 }, { 1664, 0, 192, 8704, 0, 1, 1, 35 }, { 4426, 0, 387, 26304, 2, 0, 0, 1 },
+        { 1664, 0, 192, 8704, 0, 1, 1, 35 }, 8, 41, 8192, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 106, 0, 195, 12480, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, { 106, 0, 195, 12480, 2, 0, 0, 1 },
+        { 128, 0, 96, 4096, 0, 1, 1, 19 }, 4, 41, 4096, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 2218, 0, 195, 14016, 2, 0, 0, 1 }, { 832, 0, 96, 4608, 0, 1, 1, 19 }, { 2218, 0, 195, 14016, 2, 0, 0, 1 },
+        { 832, 0, 96, 4608, 0, 1, 1, 19 }, 4, 41, 4096, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 202, 0, 387, 24672, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, { 202, 0, 387, 24672, 2, 0, 0, 1 },
+        { 448, 0, 192, 8192, 0, 1, 1, 67 }, 8, 41, 8192, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
+    { { 4426, 0, 387, 25440, 2, 0, 0, 1 }, { 1856, 0, 192, 8448, 0, 1, 1, 67 }, { 4426, 0, 387, 25440, 2, 0, 0, 1 },
+        { 1856, 0, 192, 8448, 0, 1, 1, 67 }, 8, 41, 8192, 3 },
+    /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
+        { 200, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
+    { { 43, 0, 13, 128, 1, 0, 1, 1 }, { 376, 0, 48, 1024, 0, 8, 0, 80 }, { 43, 0, 13, 128, 1, 0, 1, 1 },
+        { 376, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
+        { 56, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
+    { { 43, 0, 13, 320, 1, 0, 1, 1 }, { 232, 0, 24, 1024, 0, 2, 0, 20 }, { 43, 0, 13, 320, 1, 0, 1, 1 },
+        { 232, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
+    { { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 10, 256, 0, 8, 0, 8 }, { 0, 0, 0, 64, 1, 0, 1, 0 },
+        { 28, 0, 10, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
+    { { 0, 0, 0, 320, 1, 0, 1, 0 }, { 70, 0, 10, 256, 0, 8, 0, 8 }, { 0, 0, 0, 320, 1, 0, 1, 0 },
+        { 70, 0, 10, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
+        { 112, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
+    { { 75, 0, 21, 320, 1, 0, 1, 1 }, { 464, 0, 48, 2048, 0, 4, 0, 40 }, { 75, 0, 21, 320, 1, 0, 1, 1 },
+        { 464, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
+        { 208, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
+    { { 75, 0, 21, 192, 1, 0, 1, 1 }, { 560, 0, 64, 2048, 0, 8, 0, 80 }, { 75, 0, 21, 192, 1, 0, 1, 1 },
+        { 560, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
+        { 392, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 80, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
+        { 568, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
+        { 784, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 1 together */
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 160, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
+        { 1136, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
@@ -238,99 +310,147 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
-    if (!(24576 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(24576 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
-    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
-    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
-    if (!(4096 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(4096 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
-    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8192 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 6: /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 4096) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 7: /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 1024) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8224 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 1024) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 8: /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16 */
-    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 1312 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 160) == 1)) return CF_SATURATED;
+    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 1312 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 9: /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 3456) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 3456) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 10: /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 5120) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 5120) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 4 != 0;
     break;
   case 11: /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 16384) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 16384) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   case 12: /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 56320) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 56320) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 22 : 23;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   default:
@@ -339,10 +459,11 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -357,7 +478,8 @@ static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int scaled_rows_2_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_choice *choice)
+static inline int scaled_rows_2_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -409,17 +531,21 @@ static inline const char *scaled_rows_2_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "22 <= R_B, B0*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "17 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: x";
-  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
+  case 1: return "17 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; no-caching: 4b: not cached: x";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = "
+      "4";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
+      "8";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
+static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted,
+    scaled_rows_params *feasible)
 {
   scaled_rows_params cf_tried;
   double cf_closest = 0;
@@ -454,9 +580,10 @@ static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machine, int n, int m,
+    const scaled_rows_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -490,8 +617,11 @@ static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n12 = m;
     const long long cf_n13 = cf_mul(B0, m);
     const long long cf_n14 = cf_mul(B0, B1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 22u, cf_number_of(cf_mul(B0, B1)) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 22u,
+        cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -514,7 +644,9 @@ static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n8 = m;
     const long long cf_n9 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 17u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 17u,
+        cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -534,12 +666,19 @@ static inline cf_count scaled_rows_2_left_out(const cf_machine *machine, int n, 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 3136, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 3136, 3, 0, 0, 6 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
@@ -549,27 +688,42 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
     cf_launch.is_cut = cf_limit1 % 1024 != 0;
     break;
   case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
   case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
   default:
@@ -578,10 +732,11 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -596,7 +751,8 @@ static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int scaled_rows_3_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_choice *choice)
+static inline int scaled_rows_3_select(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -645,7 +801,8 @@ static inline const char *scaled_rows_3_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "28 <= R_B, B0 <= Z_B, B0 <= T_B";
-  case 1: return "12 <= R_B, Z_B < B0, B0 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: y";
+  case 1: return "12 <= R_B, Z_B < B0, B0 <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; no-caching: 4b: not cached: y";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
@@ -654,7 +811,8 @@ static inline const char *scaled_rows_3_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
+static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted,
+    scaled_rows_params *feasible)
 {
   scaled_rows_params cf_tried;
   double cf_closest = 0;
@@ -683,9 +841,10 @@ static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machine, int n, int m,
+    const scaled_rows_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -711,7 +870,8 @@ static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n7 = m;
     const long long cf_n8 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(B0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(B0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -729,7 +889,8 @@ static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n5 = m;
     const long long cf_n6 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 12u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -749,11 +910,16 @@ static inline cf_count scaled_rows_3_left_out(const cf_machine *machine, int n, 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 96, 0, 528, 18432, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 396, 13824, 2, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 96, 0, 528, 18432, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 396, 13824, 2, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -762,7 +928,8 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
@@ -770,7 +937,8 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
@@ -783,10 +951,11 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -799,7 +968,6 @@ static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count scaled_rows_leaves_out(const cf_machine *machine, int n, int m, const scaled_rows_params *params)
 {
@@ -811,10 +979,10 @@ static inline cf_count scaled_rows_leaves_out(const cf_machine *machine, int n, 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -828,7 +996,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   if (cf_status == CF_OK) { /* scaled_rows_1 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = scaled_rows_1_select(machine, n, m, params, &cf_chosen);
@@ -845,7 +1014,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   if (cf_status == CF_OK) { /* scaled_rows_2 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = scaled_rows_2_select(machine, n, m, params, &cf_chosen);
@@ -862,7 +1032,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   if (cf_status == CF_OK) { /* scaled_rows_3 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = scaled_rows_3_select(machine, n, m, params, &cf_chosen);
@@ -879,8 +1050,8 @@ static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, 
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int scaled_rows_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
 {
   scaled_rows_params cf_tried;
@@ -902,10 +1073,9 @@ static inline int scaled_rows_value(int cf_which, int cf_exponent, const cf_mach
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int scaled_rows_defaults(const cf_machine *machine, int n, int m, scaled_rows_params *params)
 {
   cf_count cf_tiles[3] = { 0 }, cf_cycles, cf_leaves;
@@ -943,9 +1113,12 @@ static inline int scaled_rows_defaults(const cf_machine *machine, int n, int m, 
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = scaled_rows_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = scaled_rows_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        scaled_rows_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = scaled_rows_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          scaled_rows_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -960,20 +1133,24 @@ static inline int scaled_rows_defaults(const cf_machine *machine, int n, int m, 
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream);
+int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last,
+    const scaled_rows_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream);
+int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, const scaled_rows_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
+int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum,
+    float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y,
+    float *last, const scaled_rows_params *params,
     scaled_rows_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_JACOBI1D_H
 #define CF_GENERATED_JACOBI1D_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,9 @@ typedef struct jacobi1d_params {
   int s;
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } jacobi1d_params;
 
@@ -92,9 +96,12 @@ static inline const char *jacobi1d_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "28 <= R_B, 2*s*B + 2 <= Z_B, B <= T_B";
-  case 1: return "14 <= R_B, R_B < 28, 2*s*B + 2 <= Z_B, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'i'";
-  case 2: return "14 <= R_B, 2*B + 2 <= Z_B, Z_B < 2*s*B + 2, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'i'";
-  case 3: return "17 <= R_B, Z_B < 2*B + 2, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'i'; no-caching: 4b: not cached: a";
+  case 1: return "14 <= R_B, R_B < 28, 2*s*B + 2 <= Z_B, B <= T_B; granularity: 3b: the loop over 'k' joins the grid "
+      "loop over 'i'";
+  case 2: return "14 <= R_B, 2*B + 2 <= Z_B, Z_B < 2*s*B + 2, B <= T_B; granularity: 3b: the loop over 'k' joins the "
+      "grid loop over 'i'";
+  case 3: return "17 <= R_B, Z_B < 2*B + 2, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'i'; "
+      "no-caching: 4b: not cached: a";
   case 4: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 5: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   case 6: return "U0 + 40 <= R_B, 2*T0*U0 <= Z_B, T0 <= T_B; time tile: T0 = 256, U0 = 4, K = 19, M = 6";
@@ -104,7 +111,8 @@ static inline const char *jacobi1d_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int jacobi1d_nearest(const cf_machine *machine, int N, const jacobi1d_params *wanted, jacobi1d_params *feasible)
+static inline int jacobi1d_nearest(const cf_machine *machine, int N, const jacobi1d_params *wanted,
+    jacobi1d_params *feasible)
 {
   jacobi1d_params cf_tried;
   double cf_closest = 0;
@@ -139,9 +147,10 @@ static inline int jacobi1d_nearest(const cf_machine *machine, int N, const jacob
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, int N, int dim, int t, const jacobi1d_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, int N, int dim, int t,
+    const jacobi1d_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[9];
   unsigned char cf_kept[9];
@@ -149,8 +158,12 @@ static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, i
   const int B = params->B;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 }, { 0, 5, 0, 36, 0 }, { 1, 6, 1, 1, 0 }, { 1, 11, 1, 13, 0 }, { 1, 13, 1, 1, 0 }, { 0, 16, 0, 36, 0 }, { 5, 6, 1, 1, 0 }, { 5, 11, 1, 13, 0 }, { 5, 13, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 1, 1, 0, 1 }, { 3, 4, 3, 0 }, { 1, 1, 0, 1 }, { 4, 1, 0, 0 }, { 6, 4, 0, 0 }, { 5, 1, 0, 1 }, { 7, 4, 3, 0 }, { 5, 1, 0, 1 }, { 8, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 0, 0 }, { 0, 5, 0, 36, 0 }, { 1, 6, 1, 1, 0 }, { 1, 11, 1, 13, 0 }, { 1, 13, 1, 1, 0 },
+        { 0, 16, 0, 36, 0 }, { 5, 6, 1, 1, 0 }, { 5, 11, 1, 13, 0 }, { 5, 13, 1, 1, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 1, 1, 0, 1 }, { 3, 4, 3, 0 }, { 1, 1, 0, 1 }, { 4, 1, 0, 0 }, { 6, 4, 0, 0 },
+        { 5, 1, 0, 1 }, { 7, 4, 3, 0 }, { 5, 1, 0, 1 }, { 8, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 8, 1, 1 }, { 9, 0, 0 }, 0, 1, 0, 1 }, /* a, read */
       { 2, 0, 1, 4, 1, 1, { 1, 0, 0 }, { 8, 1, 1 }, { 0, 0, 0 }, 0, 1, 2, 1 }, /* shared memory, written */
@@ -184,14 +197,21 @@ static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n15 = cf_mul(s, B);
     const long long cf_n16 = cf_ne(cf_not(cf_mod(t, 2)), 0);
     const long long cf_n17 = cf_add(N, 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(cf_add(cf_mul(2, cf_mul(B, s)), 2)) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim, 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(cf_add(cf_mul(2, cf_mul(B, s)), 2)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1:
   case 2: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 }, { 0, 5, 0, 36, 0 }, { 1, 6, 1, 1, 0 }, { 1, 10, 1, 1, 0 }, { 0, 12, 0, 36, 0 }, { 4, 6, 1, 1, 0 }, { 4, 10, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 1, 1, 0, 1 }, { 1, 1, 12, 1 }, { 3, 1, 0, 0 }, { 5, 4, 0, 0 }, { 4, 1, 0, 1 }, { 4, 1, 12, 1 }, { 6, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 0, 0 }, { 0, 5, 0, 36, 0 }, { 1, 6, 1, 1, 0 }, { 1, 10, 1, 1, 0 }, { 0, 12, 0, 36, 0 },
+        { 4, 6, 1, 1, 0 }, { 4, 10, 1, 1, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 1, 1, 0, 1 }, { 1, 1, 12, 1 }, { 3, 1, 0, 0 }, { 5, 4, 0, 0 }, { 4, 1, 0, 1 },
+        { 4, 1, 12, 1 }, { 6, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 8, 1, 1 }, { 4, 0, 0 }, 0, 1, 0, 1 }, /* a, read */
       { 2, 0, 1, 4, 1, 1, { 1, 0, 0 }, { 8, 1, 1 }, { 0, 0, 0 }, 0, 1, 2, 1 }, /* shared memory, written */
@@ -221,8 +241,10 @@ static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n11 = cf_div(cf_div(cf_sub(cf_mul(2, B), 1), B), 2);
     const long long cf_n12 = cf_ne(cf_not(cf_mod(t, 2)), 0);
     const long long cf_n13 = cf_add(N, 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 14u, cf_number_of(cf_add(cf_mul(2, B), 2)) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 14u, cf_number_of(cf_add(cf_mul(2, B), 2)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 3: {
@@ -255,7 +277,8 @@ static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, i
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count jacobi1d_left_out(const cf_machine *machine, int N, int dim, int t, const jacobi1d_params *params)
+static inline cf_count jacobi1d_left_out(const cf_machine *machine, int N, int dim, int t,
+    const jacobi1d_params *params)
 {
   const int s = params->s;
   const int B = params->B;
@@ -269,23 +292,39 @@ static inline cf_count jacobi1d_left_out(const cf_machine *machine, int N, int d
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machine, int N, int s, int B, int dim, int cf_together, int cf_sweeps)
+static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machine, int N, int s, int B, int dim,
+    int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 480, 0, 144, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 384, 0, 112, 6240, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 4 together */
-    { { 528, 0, 208, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 420, 0, 160, 6240, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 2 together */
-    { { 768, 0, 192, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 600, 0, 148, 6240, 4, 0, 0, 48 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 1 together */
-    { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 4 together */
-    { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 2 together */
-    { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 1 together */
-    { { 14, 0, 103, 8128, 1, 0, 0, 0 }, { 760, 0, 152, 0, 0, 4, 1, 48 }, { 106, 0, 96, 6080, 4, 0, 0, 0 }, { 480, 0, 96, 0, 0, 3, 1, 36 }, 8, 40, 2048, 0 }, /* T0 = 256, U0 = 4, K = 19, M = 6 */
+    /* T0 = 256, U0 = 4, M = 8, 4 together */
+    { { 480, 0, 144, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 384, 0, 112, 6240, 1, 0, 0, 12 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8, 2 together */
+    { { 528, 0, 208, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 420, 0, 160, 6240, 1, 0, 0, 12 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8, 1 together */
+    { { 768, 0, 192, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 600, 0, 148, 6240, 4, 0, 0, 48 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 4 together */
+    { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 2 together */
+    { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 1 together */
+    { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, K = 19, M = 6 */
+    { { 14, 0, 103, 8128, 1, 0, 0, 0 }, { 760, 0, 152, 0, 0, 4, 1, 48 }, { 106, 0, 96, 6080, 4, 0, 0, 0 },
+        { 480, 0, 96, 0, 0, 3, 1, 36 }, 8, 40, 2048, 0 },
   };
   const long long cf_limit0 = cf_mul(cf_mul(dim, s), B); /* dim * s * B */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 1024);
     cf_launch.steps = 0;
@@ -293,7 +332,8 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 128);
     cf_launch.steps = 0;
@@ -301,7 +341,9 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 256, U0 = 4, K = 19, M = 6 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && 2048 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_le(cf_add(cf_mul(cf_mul(dim, s), B), 1), N) == 1)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && 2048 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(cf_add(cf_mul(cf_mul(dim, s), B), 1), N) == 1)) return CF_SATURATED;
     cf_work_of += 6;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 988);
     cf_launch.steps = cf_number_of(cf_sweeps);
@@ -314,10 +356,11 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling jacobi1d_tile(const cf_machine *machine, int N, int s, int B, int dim, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling jacobi1d_tile(const cf_machine *machine, int N, int s, int B, int dim, int cf_together,
+    long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -331,13 +374,15 @@ static inline cf_tiling jacobi1d_tile(const cf_machine *machine, int N, int s, i
   for (cf_number = 3; cf_wanted != 0 && cf_left > 3 && cf_number <= 3; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 3]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, jacobi1d_tile_cost(cf_number, machine, N, s, B, dim, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done,
+          jacobi1d_tile_cost(cf_number, machine, N, s, B, dim, cf_together, cf_done));
   }
-  if (cf_several.number && (cf_wanted > 0 || cf_best.cost == CF_SATURATED || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
+  if (cf_several.number
+      && (cf_wanted > 0 || cf_best.cost == CF_SATURATED
+      || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count jacobi1d_leaves_out(const cf_machine *machine, int N, const jacobi1d_params *params)
@@ -349,10 +394,10 @@ static inline cf_count jacobi1d_leaves_out(const cf_machine *machine, int N, con
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int jacobi1d_expected(const cf_machine *machine, int N, const jacobi1d_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -368,8 +413,8 @@ static inline int jacobi1d_expected(const cf_machine *machine, int N, const jaco
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int jacobi1d_value(int cf_which, int cf_exponent, const cf_machine *machine, int N)
 {
   jacobi1d_params cf_tried;
@@ -391,11 +436,10 @@ static inline int jacobi1d_value(int cf_which, int cf_exponent, const cf_machine
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-   Not looked at, since sizes that host code computes on the way are known at the launch only: jacobi1d.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. Not looked at, since sizes that host code computes on the way are
+   known at the launch only: jacobi1d. */
 static inline int jacobi1d_defaults(const cf_machine *machine, int N, jacobi1d_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -433,9 +477,12 @@ static inline int jacobi1d_defaults(const cf_machine *machine, int N, jacobi1d_p
     cf_tried.B = cf_values[1][cf_at[1]];
     cf_left = jacobi1d_leaves_out(machine, N, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = jacobi1d_expected(machine, N, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        jacobi1d_expected(machine, N, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = jacobi1d_expected(machine, N, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          jacobi1d_expected(machine, N, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -453,16 +500,18 @@ static inline int jacobi1d_defaults(const cf_machine *machine, int N, jacobi1d_p
 int jacobi1d_launch(int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int jacobi1d_launch_on(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream);
+int jacobi1d_launch_on(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int jacobi1d_launch_explained(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
+int jacobi1d_launch_explained(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int jacobi1d_choose(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params,
     jacobi1d_params *chosen, cf_choice *why);
 

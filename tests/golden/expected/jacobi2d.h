@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_JACOBI2D_H
 #define CF_GENERATED_JACOBI2D_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,9 @@ typedef struct jacobi2d_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } jacobi2d_params;
 
@@ -57,13 +61,17 @@ static inline int jacobi2d_1_select(const cf_machine *machine, int n, const jaco
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1 + 2*B0 + 2*B1 + 4 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)),
+                               cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))), CF_AT_MOST,
+                               Z_B);
   cf_facts[1] = cf_compare("B0*B1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("24 <= R_B", CF_ROOM,
                            24, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < B0*B1 + 2*B0 + 2*B1 + 4", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_amount(B1)),
+                               cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))));
   cf_facts[4] = cf_compare("22 <= R_B", CF_ROOM,
                            22, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("R_B < 24", CF_SCARCE,
@@ -80,19 +88,24 @@ static inline const char *jacobi2d_1_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "24 <= R_B, B0*B1 + 2*B0 + 2*B1 + 4 <= Z_B, B0*B1 <= T_B";
-  case 1: return "22 <= R_B, Z_B < B0*B1 + 2*B0 + 2*B1 + 4, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: a";
+  case 1: return "22 <= R_B, Z_B < B0*B1 + 2*B0 + 2*B1 + 4, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop "
+      "and no repeated statements; no-caching: 4b: not cached: a";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = "
+      "4";
   case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 4, T1 = 128, U0 "
+      "= 24, U1 = 1, K = 7, M = 2";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 2, T1 = 128, U0 "
+      "= 20, U1 = 1, K = 7, M = 4";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int jacobi2d_1_nearest(const cf_machine *machine, int n, const jacobi2d_params *wanted, jacobi2d_params *feasible)
+static inline int jacobi2d_1_nearest(const cf_machine *machine, int n, const jacobi2d_params *wanted,
+    jacobi2d_params *feasible)
 {
   jacobi2d_params cf_tried;
   double cf_closest = 0;
@@ -127,9 +140,10 @@ static inline int jacobi2d_1_nearest(const cf_machine *machine, int n, const jac
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count jacobi2d_1_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1, const jacobi2d_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count jacobi2d_1_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1,
+    const jacobi2d_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -164,8 +178,12 @@ static inline cf_count jacobi2d_1_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n15 = cf_mul(B0, n);
     const long long cf_n16 = cf_add(cf_mul(B0, B1), cf_mul(2, B0));
     const long long cf_n17 = cf_add(n, 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 24u, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim1, dim0, 1 }, { B1, B0, 1 }, 24u,
+        cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -188,7 +206,8 @@ static inline cf_count jacobi2d_1_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n10 = cf_add(n, 1);
     const long long cf_n11 = cf_add(cf_mul(2, n), 1);
     const long long cf_n12 = cf_add(n, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
     const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 22u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
@@ -198,7 +217,8 @@ static inline cf_count jacobi2d_1_leaf_cost(int leaf, const cf_machine *machine,
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count jacobi2d_1_left_out(const cf_machine *machine, int n, int dim0, int dim1, const jacobi2d_params *params)
+static inline cf_count jacobi2d_1_left_out(const cf_machine *machine, int n, int dim0, int dim1,
+    const jacobi2d_params *params)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -212,63 +232,101 @@ static inline cf_count jacobi2d_1_left_out(const cf_machine *machine, int n, int
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 560, 0, 352, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 456, 0, 240, 11200, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 4 together */
-    { { 704, 0, 544, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 804, 0, 384, 11200, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 2 together */
-    { { 1280, 0, 448, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1104, 0, 360, 11200, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 1 together */
-    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 }, /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 4 together */
-    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 }, /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 2 together */
-    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 }, /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 1 together */
-    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 4 together */
-    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 2 together */
-    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 1 together */
-    { { 266, 0, 964, 109440, 1, 0, 0, 0 }, { 5622, 0, 1876, 0, 0, 24, 1, 120 }, { 1040, 0, 739, 62656, 48, 0, 0, 0 }, { 3269, 0, 1113, 0, 0, 24, 1, 120 }, 16, 64, 24576, 0 }, /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 }, { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 }, /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
+    /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 4 together */
+    { { 560, 0, 352, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 456, 0, 240, 11200, 1, 0, 0, 5 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 },
+    /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 2 together */
+    { { 704, 0, 544, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 804, 0, 384, 11200, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 },
+    /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 1 together */
+    { { 1280, 0, 448, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1104, 0, 360, 11200, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 4 together */
+    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 2 together */
+    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 1 together */
+    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 4 together */
+    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 2 together */
+    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 1 together */
+    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
+    { { 266, 0, 964, 109440, 1, 0, 0, 0 }, { 5622, 0, 1876, 0, 0, 24, 1, 120 }, { 1040, 0, 739, 62656, 48, 0, 0, 0 },
+        { 3269, 0, 1113, 0, 0, 24, 1, 120 }, 16, 64, 24576, 0 },
+    /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
+    { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 },
+        { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block)
+        && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 5: /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block)
+        && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 10;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -277,10 +335,11 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -296,7 +355,9 @@ static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int cf
     if (cf_wanted < 0 || cf_wanted == cf_number)
       cf_consider(&cf_several, cf_number, cf_done, jacobi2d_1_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
-  if (cf_several.number && (cf_wanted > 0 || cf_best.cost == CF_SATURATED || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
+  if (cf_several.number
+      && (cf_wanted > 0 || cf_best.cost == CF_SATURATED
+      || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
   return cf_best;
 }
@@ -330,13 +391,17 @@ static inline int jacobi2d_2_select(const cf_machine *machine, int n, const jaco
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1 + 2*B0 + 2*B1 + 4 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)),
+                               cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))), CF_AT_MOST,
+                               Z_B);
   cf_facts[1] = cf_compare("B0*B1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("24 <= R_B", CF_ROOM,
                            24, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < B0*B1 + 2*B0 + 2*B1 + 4", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_amount(B1)),
+                               cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))));
   cf_facts[4] = cf_compare("22 <= R_B", CF_ROOM,
                            22, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("R_B < 24", CF_SCARCE,
@@ -353,19 +418,24 @@ static inline const char *jacobi2d_2_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "24 <= R_B, B0*B1 + 2*B0 + 2*B1 + 4 <= Z_B, B0*B1 <= T_B";
-  case 1: return "22 <= R_B, Z_B < B0*B1 + 2*B0 + 2*B1 + 4, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: b";
+  case 1: return "22 <= R_B, Z_B < B0*B1 + 2*B0 + 2*B1 + 4, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop "
+      "and no repeated statements; no-caching: 4b: not cached: b";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = "
+      "4";
   case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 4, T1 = 128, U0 "
+      "= 24, U1 = 1, K = 7, M = 2";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*T1*U0*U1 <= Z_B, T0*T1 <= T_B; time tile: T0 = 2, T1 = 128, U0 "
+      "= 20, U1 = 1, K = 7, M = 4";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int jacobi2d_2_nearest(const cf_machine *machine, int n, const jacobi2d_params *wanted, jacobi2d_params *feasible)
+static inline int jacobi2d_2_nearest(const cf_machine *machine, int n, const jacobi2d_params *wanted,
+    jacobi2d_params *feasible)
 {
   jacobi2d_params cf_tried;
   double cf_closest = 0;
@@ -400,9 +470,10 @@ static inline int jacobi2d_2_nearest(const cf_machine *machine, int n, const jac
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count jacobi2d_2_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1, const jacobi2d_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count jacobi2d_2_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1,
+    const jacobi2d_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -437,8 +508,12 @@ static inline cf_count jacobi2d_2_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n15 = cf_mul(B0, n);
     const long long cf_n16 = cf_add(cf_mul(B0, B1), cf_mul(2, B0));
     const long long cf_n17 = cf_add(n, 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 24u, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim1, dim0, 1 }, { B1, B0, 1 }, 24u,
+        cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -461,7 +536,8 @@ static inline cf_count jacobi2d_2_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n10 = cf_add(n, 1);
     const long long cf_n11 = cf_add(cf_mul(2, n), 1);
     const long long cf_n12 = cf_add(n, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
     const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 22u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
@@ -471,7 +547,8 @@ static inline cf_count jacobi2d_2_leaf_cost(int leaf, const cf_machine *machine,
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count jacobi2d_2_left_out(const cf_machine *machine, int n, int dim0, int dim1, const jacobi2d_params *params)
+static inline cf_count jacobi2d_2_left_out(const cf_machine *machine, int n, int dim0, int dim1,
+    const jacobi2d_params *params)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -485,63 +562,101 @@ static inline cf_count jacobi2d_2_left_out(const cf_machine *machine, int n, int
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 560, 0, 352, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 456, 0, 240, 11200, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 4 together */
-    { { 704, 0, 544, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 804, 0, 384, 11200, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 2 together */
-    { { 1280, 0, 448, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1104, 0, 360, 11200, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 1 together */
-    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 }, /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 4 together */
-    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 }, /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 2 together */
-    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 }, /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 1 together */
-    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 4 together */
-    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 2 together */
-    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 1 together */
-    { { 266, 0, 964, 109440, 1, 0, 0, 0 }, { 5622, 0, 1876, 0, 0, 24, 1, 120 }, { 1040, 0, 739, 62656, 48, 0, 0, 0 }, { 3269, 0, 1113, 0, 0, 24, 1, 120 }, 16, 64, 24576, 0 }, /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 }, { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 }, /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
+    /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 4 together */
+    { { 560, 0, 352, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 456, 0, 240, 11200, 1, 0, 0, 5 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 },
+    /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 2 together */
+    { { 704, 0, 544, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 804, 0, 384, 11200, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 },
+    /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 1 together */
+    { { 1280, 0, 448, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1104, 0, 360, 11200, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 4 together */
+    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 2 together */
+    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4, 1 together */
+    { { 2272, 0, 800, 35840, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2208, 0, 720, 21568, 8, 0, 0, 40 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 4 together */
+    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 2 together */
+    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 1 together */
+    { { 160, 0, 56, 2816, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 138, 0, 42, 1984, 2, 0, 0, 10 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
+    { { 266, 0, 964, 109440, 1, 0, 0, 0 }, { 5622, 0, 1876, 0, 0, 24, 1, 120 }, { 1040, 0, 739, 62656, 48, 0, 0, 0 },
+        { 3269, 0, 1113, 0, 0, 24, 1, 120 }, 16, 64, 24576, 0 },
+    /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
+    { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 },
+        { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block)
+        && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 5: /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block)
+        && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 10;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -550,10 +665,11 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -569,11 +685,12 @@ static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int cf
     if (cf_wanted < 0 || cf_wanted == cf_number)
       cf_consider(&cf_several, cf_number, cf_done, jacobi2d_2_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
-  if (cf_several.number && (cf_wanted > 0 || cf_best.cost == CF_SATURATED || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
+  if (cf_several.number
+      && (cf_wanted > 0 || cf_best.cost == CF_SATURATED
+      || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count jacobi2d_leaves_out(const cf_machine *machine, int n, const jacobi2d_params *params)
@@ -608,10 +725,10 @@ static inline cf_count jacobi2d_leaves_out(const cf_machine *machine, int n, con
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int jacobi2d_expected(const cf_machine *machine, int n, const jacobi2d_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -629,7 +746,8 @@ static inline int jacobi2d_expected(const cf_machine *machine, int n, const jaco
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -654,7 +772,8 @@ static inline int jacobi2d_expected(const cf_machine *machine, int n, const jaco
     const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -675,8 +794,8 @@ static inline int jacobi2d_expected(const cf_machine *machine, int n, const jaco
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int jacobi2d_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   jacobi2d_params cf_tried;
@@ -698,10 +817,9 @@ static inline int jacobi2d_value(int cf_which, int cf_exponent, const cf_machine
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int jacobi2d_defaults(const cf_machine *machine, int n, jacobi2d_params *params)
 {
   cf_count cf_tiles[2] = { 0 }, cf_cycles, cf_leaves;
@@ -739,9 +857,12 @@ static inline int jacobi2d_defaults(const cf_machine *machine, int n, jacobi2d_p
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = jacobi2d_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = jacobi2d_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        jacobi2d_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = jacobi2d_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          jacobi2d_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -759,16 +880,18 @@ static inline int jacobi2d_defaults(const cf_machine *machine, int n, jacobi2d_p
 int jacobi2d_launch(int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int jacobi2d_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream);
+int jacobi2d_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int jacobi2d_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
+int jacobi2d_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b,
+    const jacobi2d_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int jacobi2d_choose(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params,
     jacobi2d_params *chosen, cf_choice *why);
 

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_LOCAL_ARRAY_H
 #define CF_GENERATED_LOCAL_ARRAY_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,9 +98,10 @@ static inline int local_nearest(const cf_machine *machine, int n, const local_pa
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count local_leaf_cost(int leaf, const cf_machine *machine, int n, const local_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count local_leaf_cost(int leaf, const cf_machine *machine, int n, const local_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[2];
   unsigned char cf_kept[2];
@@ -117,7 +122,8 @@ static inline cf_count local_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n4 = B;
     const long long cf_n5 = 3;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -134,7 +140,6 @@ static inline cf_count local_left_out(const cf_machine *machine, int n, const lo
   return 0;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count local_leaves_out(const cf_machine *machine, int n, const local_params *params)
 {
@@ -145,10 +150,10 @@ static inline cf_count local_leaves_out(const cf_machine *machine, int n, const 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int local_expected(const cf_machine *machine, int n, const local_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -173,8 +178,8 @@ static inline int local_expected(const cf_machine *machine, int n, const local_p
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int local_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   local_params cf_tried;
@@ -193,10 +198,9 @@ static inline int local_value(int cf_which, int cf_exponent, const cf_machine *m
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int local_defaults(const cf_machine *machine, int n, local_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -227,7 +231,9 @@ static inline int local_defaults(const cf_machine *machine, int n, local_params 
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = local_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = local_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        local_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = local_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -246,16 +252,18 @@ static inline int local_defaults(const cf_machine *machine, int n, local_params 
 int local_launch(int n, const float *x, float *y, const local_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int local_launch_on(const cf_machine *machine, int n, const float *x, float *y, const local_params *params, struct CUstream_st *stream);
+int local_launch_on(const cf_machine *machine, int n, const float *x, float *y, const local_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int local_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const local_params *params, struct CUstream_st *stream,
+int local_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const local_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int local_choose(const cf_machine *machine, int n, const float *x, float *y, const local_params *params,
     local_params *chosen, cf_choice *why);
 

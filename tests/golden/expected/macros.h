@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_MACROS_H
 #define CF_GENERATED_MACROS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +25,9 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct macros_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } macros_params;
 
@@ -75,7 +79,8 @@ static inline const char *macros_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "14 <= R_B, B + 2 <= Z_B, B <= T_B";
-  case 1: return "14 <= R_B, Z_B < B + 2, B <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: a";
+  case 1: return "14 <= R_B, Z_B < B + 2, B <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; no-caching: 4b: not cached: a";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
@@ -113,9 +118,10 @@ static inline int macros_nearest(const cf_machine *machine, int n, const macros_
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count macros_leaf_cost(int leaf, const cf_machine *machine, int n, int dim, const macros_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count macros_leaf_cost(int leaf, const cf_machine *machine, int n, int dim,
+    const macros_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[7];
   unsigned char cf_kept[7];
@@ -123,7 +129,9 @@ static inline cf_count macros_leaf_cost(int leaf, const cf_machine *machine, int
   (void)n;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 18, 0 }, { 0, 5, 1, 1, 0 }, { 0, 0, 0, 10, 0 }, { 0, 0, 0, 3, 0 }, { 3, 0, 0, 10, 0 }, { 3, 0, 0, 2, 0 }, { 5, 0, 0, 10, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 18, 0 }, { 0, 5, 1, 1, 0 }, { 0, 0, 0, 10, 0 }, { 0, 0, 0, 3, 0 }, { 3, 0, 0, 10, 0 },
+        { 3, 0, 0, 2, 0 }, { 5, 0, 0, 10, 0 } };
     static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 11, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 4, 0, 0 }, 0, 1, 0, 1 }, /* a, read */
@@ -147,7 +155,9 @@ static inline cf_count macros_leaf_cost(int leaf, const cf_machine *machine, int
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 6, 0 }, { 0, 0, 0, 10, 0 }, { 0, 0, 0, 3, 0 }, { 2, 0, 0, 10, 0 }, { 2, 0, 0, 2, 0 }, { 4, 0, 0, 10, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 6, 0 }, { 0, 0, 0, 10, 0 }, { 0, 0, 0, 3, 0 }, { 2, 0, 0, 10, 0 }, { 2, 0, 0, 2, 0 },
+        { 4, 0, 0, 10, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 11, 0 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 3 }, /* a, read */
@@ -185,8 +195,12 @@ static inline cf_count macros_left_out(const cf_machine *machine, int n, int dim
 static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 576, 0, 1184, 36896, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 432, 0, 888, 27680, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 288, 0, 592, 18464, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 216, 0, 444, 13856, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 576, 0, 1184, 36896, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 432, 0, 888, 27680, 3, 0, 0, 12 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 288, 0, 592, 18464, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 216, 0, 444, 13856, 2, 0, 0, 8 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -195,7 +209,8 @@ static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
@@ -203,7 +218,8 @@ static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
@@ -216,10 +232,11 @@ static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling macros_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling macros_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -231,7 +248,6 @@ static inline cf_tiling macros_tile(const cf_machine *machine, int n, int cf_tog
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count macros_leaves_out(const cf_machine *machine, int n, const macros_params *params)
@@ -248,10 +264,10 @@ static inline cf_count macros_leaves_out(const cf_machine *machine, int n, const
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int macros_expected(const cf_machine *machine, int n, const macros_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -267,7 +283,8 @@ static inline int macros_expected(const cf_machine *machine, int n, const macros
     const long long dim = cf_div(cf_sub(cf_add(n, B), 1), B);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B;
@@ -286,8 +303,8 @@ static inline int macros_expected(const cf_machine *machine, int n, const macros
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int macros_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   macros_params cf_tried;
@@ -307,10 +324,9 @@ static inline int macros_value(int cf_which, int cf_exponent, const cf_machine *
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int macros_defaults(const cf_machine *machine, int n, macros_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -342,7 +358,9 @@ static inline int macros_defaults(const cf_machine *machine, int n, macros_param
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = macros_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = macros_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        macros_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = macros_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -361,16 +379,18 @@ static inline int macros_defaults(const cf_machine *machine, int n, macros_param
 int macros_launch(int n, const float *a, float *c, const macros_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int macros_launch_on(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params, struct CUstream_st *stream);
+int macros_launch_on(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int macros_launch_explained(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params, struct CUstream_st *stream,
+int macros_launch_explained(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int macros_choose(const cf_machine *machine, int n, const float *a, float *c, const macros_params *params,
     macros_params *chosen, cf_choice *why);
 

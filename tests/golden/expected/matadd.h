@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_MATADD_H
 #define CF_GENERATED_MATADD_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,9 @@ typedef struct matadd_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } matadd_params;
 
@@ -73,10 +77,13 @@ static inline const char *matadd_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "29 <= R_B, B0*B1 <= T_B";
-  case 1: return "19 <= R_B, R_B < 29, B0*B1 <= T_B; granularity: 3b: 2 copies rolled into a loop; the loop over 'h' joins the grid loop over 'p' as 'p_h'";
-  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
+  case 1: return "19 <= R_B, R_B < 29, B0*B1 <= T_B; granularity: 3b: 2 copies rolled into a loop; the loop over 'h' "
+      "joins the grid loop over 'p' as 'p_h'";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = "
+      "4";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
+      "8";
   default: return "there is no such leaf";
   }
 }
@@ -118,9 +125,10 @@ static inline int matadd_nearest(const cf_machine *machine, int N, const matadd_
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count matadd_leaf_cost(int leaf, const cf_machine *machine, int N, int dim0, int dim1, const matadd_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count matadd_leaf_cost(int leaf, const cf_machine *machine, int N, int dim0, int dim1,
+    const matadd_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -167,7 +175,9 @@ static inline cf_count matadd_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n6 = B1;
     const long long cf_n7 = B0;
     const long long cf_n8 = N;
-    const long long cf_n9 = cf_sub(cf_add(cf_sub(cf_mul(cf_div(N, 2), cf_mod(cf_add(cf_n4, 1), 2)), cf_mul(cf_div(N, 2), cf_mod(cf_n4, 2))), cf_mul(cf_div(cf_add(cf_n4, 1), 2), B1)), cf_mul(cf_div(cf_n4, 2), B1));
+    const long long cf_n9 =
+        cf_sub(cf_add(cf_sub(cf_mul(cf_div(N, 2), cf_mod(cf_add(cf_n4, 1), 2)), cf_mul(cf_div(N, 2), cf_mod(cf_n4, 2))),
+        cf_mul(cf_div(cf_add(cf_n4, 1), 2), B1)), cf_mul(cf_div(cf_n4, 2), B1));
     const long long cf_n10 = cf_mul(B0, N);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
     const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, 2), dim0, 1 }, { B1, B0, 1 }, 19u, cf_number_of(0) };
@@ -179,7 +189,8 @@ static inline cf_count matadd_leaf_cost(int leaf, const cf_machine *machine, int
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count matadd_left_out(const cf_machine *machine, int N, int dim0, int dim1, const matadd_params *params)
+static inline cf_count matadd_left_out(const cf_machine *machine, int N, int dim0, int dim1,
+    const matadd_params *params)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -192,12 +203,19 @@ static inline cf_count matadd_left_out(const cf_machine *machine, int N, int dim
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine, int B0, int B1, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine, int B0, int B1, int dim0, int dim1,
+    int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 640, 0, 192, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 480, 0, 144, 18432, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 160, 0, 48, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 3456, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    { { 640, 0, 192, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 72, 9216, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 640, 0, 192, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 480, 0, 144, 18432, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 160, 0, 48, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 3456, 2, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    { { 640, 0, 192, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 72, 9216, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
   };
   const long long cf_limit0 = cf_mul(dim0, B0); /* dim0 * B0 */
   const long long cf_limit1 = cf_mul(dim1, B1); /* dim1 * B1 */
@@ -207,27 +225,39 @@ static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit1 % 1024 != 0;
     break;
   case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
   case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
   default:
@@ -236,10 +266,11 @@ static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling matadd_tile(const cf_machine *machine, int B0, int B1, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling matadd_tile(const cf_machine *machine, int B0, int B1, int dim0, int dim1, int cf_together,
+    long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -251,7 +282,6 @@ static inline cf_tiling matadd_tile(const cf_machine *machine, int B0, int B1, i
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count matadd_leaves_out(const cf_machine *machine, int N, const matadd_params *params)
@@ -273,10 +303,10 @@ static inline cf_count matadd_leaves_out(const cf_machine *machine, int N, const
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int matadd_expected(const cf_machine *machine, int N, const matadd_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -294,7 +324,8 @@ static inline int matadd_expected(const cf_machine *machine, int N, const matadd
     const long long dim1 = cf_div(N, cf_mul(2, B1));
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -315,8 +346,8 @@ static inline int matadd_expected(const cf_machine *machine, int N, const matadd
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int matadd_value(int cf_which, int cf_exponent, const cf_machine *machine, int N)
 {
   matadd_params cf_tried;
@@ -338,10 +369,9 @@ static inline int matadd_value(int cf_which, int cf_exponent, const cf_machine *
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int matadd_defaults(const cf_machine *machine, int N, matadd_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -379,7 +409,9 @@ static inline int matadd_defaults(const cf_machine *machine, int N, matadd_param
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = matadd_leaves_out(machine, N, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = matadd_expected(machine, N, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        matadd_expected(machine, N, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = matadd_expected(machine, N, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -399,16 +431,18 @@ static inline int matadd_defaults(const cf_machine *machine, int N, matadd_param
 int matadd_launch(int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int matadd_launch_on(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream);
+int matadd_launch_on(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int matadd_launch_explained(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
+int matadd_launch_explained(const cf_machine *machine, int N, const int *a, const int *b, int *c,
+    const matadd_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int matadd_choose(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params,
     matadd_params *chosen, cf_choice *why);
 

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_MATMUL_H
 #define CF_GENERATED_MATMUL_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,9 +27,9 @@ typedef struct matmul_params {
   int ub1;
   int s;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } matmul_params;
 
@@ -69,7 +73,8 @@ static inline int matmul_select(const cf_machine *machine, int n, const matmul_p
   cf_status = cf_check(choice, cf_le(B0, cf_mul(ub1, s)), "B0 <= ub1 * s", B0, cf_mul(ub1, s));
   if (cf_status != CF_OK) return cf_status;
   cf_facts[0] = cf_compare("s*B0*ub1 + B0^2 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))), cf_times(cf_amount(B0), cf_amount(B0))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))),
+                               cf_times(cf_amount(B0), cf_amount(B0))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*ub1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(ub1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("33 <= R_B", CF_ROOM,
@@ -79,15 +84,20 @@ static inline int matmul_select(const cf_machine *machine, int n, const matmul_p
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < s*B0*ub1 + B0^2", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))), cf_times(cf_amount(B0), cf_amount(B0))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))),
+                               cf_times(cf_amount(B0), cf_amount(B0))));
   cf_facts[6] = cf_compare("B0^2 + B0*ub1 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_amount(B0)), cf_times(cf_amount(B0), cf_amount(ub1))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B0)), cf_times(cf_amount(B0), cf_amount(ub1))),
+                               CF_AT_MOST, Z_B);
   cf_facts[7] = cf_compare("34 <= R_B", CF_ROOM,
                            34, CF_AT_MOST, R_B);
   cf_facts[8] = cf_compare("R_B < 34", CF_SCARCE,
                            R_B, CF_LESS, 34);
   cf_facts[9] = cf_compare("Z_B < B0^2 + B0*ub1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B0)), cf_times(cf_amount(B0), cf_amount(ub1))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_amount(B0)),
+                               cf_times(cf_amount(B0), cf_amount(ub1))));
   cf_facts[10] = cf_compare("R_B < 32", CF_SCARCE,
                            R_B, CF_LESS, 32);
   cf_facts[11] = cf_compare("T_B < B0*ub1", CF_SCARCE,
@@ -100,16 +110,28 @@ static inline const char *matmul_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "33 <= R_B, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B";
-  case 1: return "32 <= R_B, R_B < 33, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B; granularity: 3a: raises registers_per_thread from 33 to 34; cse-1: 2: common subexpressions are computed once";
-  case 2: return "34 <= R_B, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'";
-  case 3: return "32 <= R_B, R_B < 34, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'; cse-1: 2: common subexpressions are computed once; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 4: return "32 <= R_B, Z_B < B0^2 + B0*ub1, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'; no-caching: 4b: not cached: a, b";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
-  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
-  case 9: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
-  case 10: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
+  case 1: return "32 <= R_B, R_B < 33, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B; granularity: 3a: raises "
+      "registers_per_thread from 33 to 34; cse-1: 2: common subexpressions are computed once";
+  case 2: return "34 <= R_B, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: the loop "
+      "over 'w' joins the grid loop over 'j'";
+  case 3: return "32 <= R_B, R_B < 34, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: "
+      "the loop over 'w' joins the grid loop over 'j'; cse-1: 2: common subexpressions are computed once; "
+      "register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index "
+      "scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
+  case 4: return "32 <= R_B, Z_B < B0^2 + B0*ub1, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid "
+      "loop over 'j'; no-caching: 4b: not cached: a, b";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
+  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
+  case 9: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
+  case 10: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -157,9 +179,10 @@ static inline int matmul_nearest(const cf_machine *machine, int n, const matmul_
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1, const matmul_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int n, int dim0, int dim1,
+    const matmul_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[8];
   unsigned char cf_kept[8];
@@ -168,8 +191,12 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
   const int s = params->s;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 37, 0 }, { 1, 10, 1, 13, 0 }, { 2, 12, 1, 1, 0 }, { 1, 10, 1, 13, 0 }, { 4, 17, 1, 1, 0 }, { 1, 22, 1, 13, 0 }, { 6, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 6, 1, 0, 0 }, { 7, 4, 1, 0 }, { 6, 1, 0, 0 }, { 1, 1, 0, 1 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 37, 0 }, { 1, 10, 1, 13, 0 }, { 2, 12, 1, 1, 0 }, { 1, 10, 1, 13, 0 },
+        { 4, 17, 1, 1, 0 }, { 1, 22, 1, 13, 0 }, { 6, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 6, 1, 0, 0 }, { 7, 4, 1, 0 }, { 6, 1, 0, 0 },
+        { 1, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 3, 0, 0, 4, 0, 0, { 1, 14, 0 }, { 7, 7, 1 }, { 0, 15, 0 }, 0, 3, 0, 1 }, /* a, read */
       { 3, 0, 3, 4, 1, 1, { 1, 7, 0 }, { 7, 7, 1 }, { 0, 0, 0 }, 6, 3, 0, 1 }, /* shared memory, written */
@@ -180,7 +207,9 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
       { 7, 4, 4, 4, 0, 1, { 1, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 34, 3, 0, 1 }, /* shared memory, read */
       { 6, 5, 2, 4, 1, 0, { 1, 14, 0 }, { 6, 7, 1 }, { 20, 15, 0 }, 24, 2, 0, 1 }, /* c, written */
     };
-    static const short cf_loops[] = { 3, 6, 2, 15, 1, 7, 3, 6, 2, 16, 1, 0, 5, 6, 4, 15, 1, 15, 5, 6, 4, 21, 1, 0, 6, 6, 1, 0, 7, 1, 6, 0, 1, 0, 7, 20, 6, 6, 1, 0 };
+    static const short cf_loops[] =
+        { 3, 6, 2, 15, 1, 7, 3, 6, 2, 16, 1, 0, 5, 6, 4, 15, 1, 15, 5, 6, 4, 21, 1, 0, 6, 6, 1, 0, 7, 1, 6, 0, 1, 0, 7,
+        20, 6, 6, 1, 0 };
     static const short cf_origins[] = { 0, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 8, 7, 8 };
     const long long cf_n2 = cf_div(ub1, 2);
@@ -205,13 +234,19 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n21 = cf_mul(cf_mul(B0, s), ub1);
     const long long cf_n22 = s;
     const long long cf_n23 = cf_div(s, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { ub1, B0, 1 }, 33u, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim1, dim0, 1 }, { ub1, B0, 1 }, 33u, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 37, 0 }, { 1, 10, 1, 13, 0 }, { 2, 12, 1, 1, 0 }, { 1, 10, 1, 13, 0 }, { 4, 17, 1, 1, 0 }, { 1, 7, 1, 13, 0 }, { 6, 22, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 7, 1, 1, 0 }, { 1, 1, 0, 1 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 37, 0 }, { 1, 10, 1, 13, 0 }, { 2, 12, 1, 1, 0 }, { 1, 10, 1, 13, 0 },
+        { 4, 17, 1, 1, 0 }, { 1, 7, 1, 13, 0 }, { 6, 22, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 7, 1, 1, 0 }, { 1, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 3, 0, 0, 4, 0, 0, { 1, 14, 0 }, { 7, 7, 1 }, { 0, 15, 0 }, 0, 3, 0, 1 }, /* a, read */
       { 3, 0, 3, 4, 1, 1, { 1, 7, 0 }, { 7, 7, 1 }, { 0, 0, 0 }, 6, 3, 0, 1 }, /* shared memory, written */
@@ -222,7 +257,9 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
       { 7, 3, 2, 4, 0, 0, { 1, 14, 0 }, { 6, 7, 1 }, { 20, 15, 0 }, 36, 3, 0, 1 }, /* c, read */
       { 7, 3, 2, 4, 1, 0, { 1, 14, 0 }, { 6, 7, 1 }, { 20, 15, 0 }, 36, 3, 0, 1 }, /* c, written */
     };
-    static const short cf_loops[] = { 3, 6, 2, 15, 1, 7, 3, 6, 2, 16, 1, 0, 5, 6, 4, 15, 1, 15, 5, 6, 4, 21, 1, 0, 7, 0, 6, 1, 1, 0, 7, 6, 6, 20, 1, 0, 7, 6, 6, 0, 1, 0 };
+    static const short cf_loops[] =
+        { 3, 6, 2, 15, 1, 7, 3, 6, 2, 16, 1, 0, 5, 6, 4, 15, 1, 15, 5, 6, 4, 21, 1, 0, 7, 0, 6, 1, 1, 0, 7, 6, 6, 20, 1,
+        0, 7, 6, 6, 0, 1, 0 };
     static const short cf_origins[] = { 0, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 8, 5, 8 };
     const long long cf_n2 = cf_div(ub1, 2);
@@ -247,14 +284,21 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n21 = cf_mul(cf_mul(B0, s), ub1);
     const long long cf_n22 = s;
     const long long cf_n23 = cf_div(s, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { ub1, B0, 1 }, 32u, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim1, dim0, 1 }, { ub1, B0, 1 }, 32u, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
   case 3: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 10, 1, 37, 0 }, { 1, 12, 1, 13, 0 }, { 2, 14, 1, 1, 0 }, { 1, 12, 1, 13, 0 }, { 4, 17, 1, 1, 0 }, { 1, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 0, 0 }, { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 6, 4, 1, 0 }, { 1, 1, 0, 1 }, { 0, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 12, 0 }, { 0, 10, 1, 37, 0 }, { 1, 12, 1, 13, 0 }, { 2, 14, 1, 1, 0 }, { 1, 12, 1, 13, 0 },
+        { 4, 17, 1, 1, 0 }, { 1, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 0, 1, 0, 0 }, { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 6, 4, 1, 0 }, { 1, 1, 0, 1 },
+        { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 2, 4, 0, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* c, read */
       { 3, 1, 0, 4, 0, 0, { 1, 8, 0 }, { 7, 7, 1 }, { 0, 9, 0 }, 0, 3, 0, 1 }, /* a, read */
@@ -265,7 +309,8 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
       { 6, 4, 4, 4, 0, 1, { 1, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 28, 2, 0, 1 }, /* shared memory, read */
       { 0, 6, 2, 4, 1, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* c, written */
     };
-    static const short cf_loops[] = { 3, 6, 2, 9, 1, 7, 3, 6, 2, 16, 1, 0, 5, 6, 4, 9, 1, 9, 5, 6, 4, 19, 1, 0, 6, 1, 1, 0, 6, 6, 1, 0 };
+    static const short cf_loops[] =
+        { 3, 6, 2, 9, 1, 7, 3, 6, 2, 16, 1, 0, 5, 6, 4, 9, 1, 9, 5, 6, 4, 19, 1, 0, 6, 1, 1, 0, 6, 6, 1, 0 };
     static const short cf_origins[] = { 0, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 7, 7, 8 };
     const long long cf_n2 = cf_div(ub1, 2);
@@ -286,8 +331,12 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n17 = cf_div(cf_sub(cf_mul(2, ub1), 1), ub1);
     const long long cf_n18 = cf_div(cf_div(cf_sub(cf_mul(2, ub1), 1), ub1), 2);
     const long long cf_n19 = cf_mul(B0, ub1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, leaf == 2 ? 34u : 32u, cf_number_of(cf_add(cf_mul(B0, B0), cf_mul(B0, ub1))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, leaf == 2 ? 34u : 32u,
+        cf_number_of(cf_add(cf_mul(B0, B0), cf_mul(B0, ub1))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 4: {
@@ -322,14 +371,16 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count matmul_left_out(const cf_machine *machine, int n, int dim0, int dim1, const matmul_params *params)
+static inline cf_count matmul_left_out(const cf_machine *machine, int n, int dim0, int dim1,
+    const matmul_params *params)
 {
   const int B0 = params->B0;
   const int ub1 = params->ub1;
   const int s = params->s;
   cf_count cf_done = 1, cf_whole = 1;
   (void)machine;
-  cf_share(cf_mul(cf_mul(cf_mul(dim0, B0), cf_div(n, B0)), B0), cf_mul(n, n), &cf_done, &cf_whole); /* dim0 * B0 * (n / B0) * B0 */
+  /* dim0 * B0 * (n / B0) * B0 */
+  cf_share(cf_mul(cf_mul(cf_mul(dim0, B0), cf_div(n, B0)), B0), cf_mul(n, n), &cf_done, &cf_whole);
   cf_share(cf_mul(cf_mul(dim1, ub1), s), n, &cf_done, &cf_whole); /* dim1 * ub1 * s */
   return cf_minus(cf_whole, cf_done);
 }
@@ -337,21 +388,46 @@ static inline cf_count matmul_left_out(const cf_machine *machine, int n, int dim
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int ub1, int s, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int ub1, int s,
+    int dim0, int dim1, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, 8, 128, 12480, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 }, { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 }, 8, 128, 12480, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 3312, 0, 4608, 151552, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, { 3312, 0, 4608, 151552, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, 8, 128, 8320, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 7552, 0, 4800, 168704, 2, 0, 1, 0 }, { 6080, 0, 480, 12544, 0, 2, 1, 8 }, { 7552, 0, 4800, 168704, 2, 0, 1, 0 }, { 6080, 0, 480, 12544, 0, 2, 1, 8 }, 8, 128, 8320, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 1704, 0, 2400, 81920, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, { 1704, 0, 2400, 81920, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, 4, 128, 6272, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 4880, 0, 2496, 90880, 2, 0, 1, 0 }, { 3408, 0, 272, 8448, 0, 2, 1, 8 }, { 4880, 0, 2496, 90880, 2, 0, 1, 0 }, { 3408, 0, 272, 8448, 0, 2, 1, 8 }, 4, 128, 6272, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 }, { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 }, 8, 120, 12544, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 }, { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 }, 8, 120, 12544, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 2000, 0, 904, 43008, 2, 0, 1, 0 }, { 3360, 0, 448, 13312, 0, 2, 1, 32 }, { 2000, 0, 904, 43008, 2, 0, 1, 0 }, { 3360, 0, 448, 13312, 0, 2, 1, 32 }, 4, 88, 9600, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 4816, 0, 904, 45056, 2, 0, 1, 0 }, { 4768, 0, 448, 14336, 0, 2, 1, 32 }, { 4816, 0, 904, 45056, 2, 0, 1, 0 }, { 4768, 0, 448, 14336, 0, 2, 1, 32 }, 4, 88, 9600, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 584, 0, 340, 13312, 2, 0, 1, 0 }, { 1024, 0, 144, 5120, 0, 2, 1, 16 }, { 584, 0, 340, 13312, 2, 0, 1, 0 }, { 1024, 0, 144, 5120, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 936, 0, 340, 13824, 2, 0, 1, 0 }, { 1376, 0, 144, 5632, 0, 2, 1, 16 }, { 936, 0, 340, 13824, 2, 0, 1, 0 }, { 1376, 0, 144, 5632, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
+    { { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 },
+        { 3424, 0, 4704, 163840, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
+    { { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 },
+        { 9024, 0, 4768, 173056, 2, 0, 1, 0 }, { 12160, 0, 832, 20992, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
+    { { 3312, 0, 4608, 151552, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, { 3312, 0, 4608, 151552, 2, 0, 1, 0 },
+        { 4696, 0, 480, 8192, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
+    { { 7552, 0, 4800, 168704, 2, 0, 1, 0 }, { 6080, 0, 480, 12544, 0, 2, 1, 8 }, { 7552, 0, 4800, 168704, 2, 0, 1, 0 },
+        { 6080, 0, 480, 12544, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
+    { { 1704, 0, 2400, 81920, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, { 1704, 0, 2400, 81920, 2, 0, 1, 0 },
+        { 2364, 0, 272, 6144, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
+    { { 4880, 0, 2496, 90880, 2, 0, 1, 0 }, { 3408, 0, 272, 8448, 0, 2, 1, 8 }, { 4880, 0, 2496, 90880, 2, 0, 1, 0 },
+        { 3408, 0, 272, 8448, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
+    { { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 },
+        { 3984, 0, 2744, 108544, 2, 0, 1, 0 }, { 5664, 0, 608, 14336, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
+    { { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 },
+        { 8208, 0, 2744, 110080, 2, 0, 1, 0 }, { 7072, 0, 608, 14848, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
+    { { 2000, 0, 904, 43008, 2, 0, 1, 0 }, { 3360, 0, 448, 13312, 0, 2, 1, 32 }, { 2000, 0, 904, 43008, 2, 0, 1, 0 },
+        { 3360, 0, 448, 13312, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
+    { { 4816, 0, 904, 45056, 2, 0, 1, 0 }, { 4768, 0, 448, 14336, 0, 2, 1, 32 }, { 4816, 0, 904, 45056, 2, 0, 1, 0 },
+        { 4768, 0, 448, 14336, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
+    { { 584, 0, 340, 13312, 2, 0, 1, 0 }, { 1024, 0, 144, 5120, 0, 2, 1, 16 }, { 584, 0, 340, 13312, 2, 0, 1, 0 },
+        { 1024, 0, 144, 5120, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    { { 936, 0, 340, 13824, 2, 0, 1, 0 }, { 1376, 0, 144, 5632, 0, 2, 1, 16 }, { 936, 0, 340, 13824, 2, 0, 1, 0 },
+        { 1376, 0, 144, 5632, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
   };
   const long long cf_limit0 = cf_mul(dim0, B0); /* dim0 * B0 */
   const long long cf_limit1 = cf_mul(cf_mul(dim1, s), ub1); /* dim1 * s * ub1 */
@@ -361,51 +437,81 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2 */
-    if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
-    if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4 */
-    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2 */
-    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4 */
-    if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 64 != 0;
     break;
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8 */
-    if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
     break;
   default:
@@ -414,22 +520,23 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling matmul_tile(const cf_machine *machine, int n, int B0, int ub1, int s, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling matmul_tile(const cf_machine *machine, int n, int B0, int ub1, int s, int dim0, int dim1,
+    int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 6; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 6 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, matmul_tile_cost(cf_number, machine, n, B0, ub1, s, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1,
+          matmul_tile_cost(cf_number, machine, n, B0, ub1, s, dim0, dim1, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count matmul_leaves_out(const cf_machine *machine, int n, const matmul_params *params)
@@ -454,10 +561,10 @@ static inline cf_count matmul_leaves_out(const cf_machine *machine, int n, const
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int matmul_expected(const cf_machine *machine, int n, const matmul_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -476,7 +583,8 @@ static inline int matmul_expected(const cf_machine *machine, int n, const matmul
     const long long dim1 = cf_div(n, cf_mul(ub1, s));
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -498,8 +606,8 @@ static inline int matmul_expected(const cf_machine *machine, int n, const matmul
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int matmul_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   matmul_params cf_tried;
@@ -523,10 +631,9 @@ static inline int matmul_value(int cf_which, int cf_exponent, const cf_machine *
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int matmul_defaults(const cf_machine *machine, int n, matmul_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -566,7 +673,9 @@ static inline int matmul_defaults(const cf_machine *machine, int n, matmul_param
     cf_tried.s = cf_values[2][cf_at[2]];
     cf_left = matmul_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = matmul_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        matmul_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = matmul_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -583,20 +692,24 @@ static inline int matmul_defaults(const cf_machine *machine, int n, matmul_param
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int matmul_launch(int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream);
+int matmul_launch(int n, const float *a, const float *b, float *c, const matmul_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int matmul_launch_on(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream);
+int matmul_launch_on(const cf_machine *machine, int n, const float *a, const float *b, float *c,
+    const matmul_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int matmul_launch_explained(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
+int matmul_launch_explained(const cf_machine *machine, int n, const float *a, const float *b, float *c,
+    const matmul_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int matmul_choose(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int matmul_choose(const cf_machine *machine, int n, const float *a, const float *b, float *c,
+    const matmul_params *params,
     matmul_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

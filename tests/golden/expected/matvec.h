@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_MATVEC_H
 #define CF_GENERATED_MATVEC_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +25,9 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct matvec_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } matvec_params;
 
@@ -79,27 +83,43 @@ static inline const char *matvec_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "29 <= R_B, n*B + n <= Z_B, B <= T_B";
-  case 1: return "28 <= R_B, R_B < 29, n*B + n <= Z_B, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
-  case 2: return "28 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next iteration; no-caching: 4b: not cached: a, x";
-  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
-  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
-  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
-  case 6: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
-  case 7: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
-  case 8: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 2720, M = 6";
-  case 9: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 896, M = 6";
-  case 10: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 128, M = 16";
-  case 11: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3072, M = 2";
-  case 12: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 4096, M = 2";
-  case 13: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 8192, M = 3";
-  case 14: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 28160, M = 1";
+  case 1: return "28 <= R_B, R_B < 29, n*B + n <= Z_B, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the "
+      "next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its "
+      "first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
+  case 2: return "28 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next "
+      "iteration; no-caching: 4b: not cached: a, x";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, "
+      "S = 3, M = 2";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, "
+      "S = 4, M = 4";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = "
+      "128, S = 4, M = 2";
+  case 6: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, "
+      "S = 4, M = 4";
+  case 7: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, "
+      "S = 4, M = 1";
+  case 8: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 2720, "
+      "M = 6";
+  case 9: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 896, M "
+      "= 6";
+  case 10: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 128, M "
+      "= 16";
+  case 11: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3072, "
+      "M = 2";
+  case 12: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = "
+      "4096, M = 2";
+  case 13: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = "
+      "8192, M = 3";
+  case 14: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = "
+      "28160, M = 1";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int matvec_nearest(const cf_machine *machine, int m, int n, const matvec_params *wanted, matvec_params *feasible)
+static inline int matvec_nearest(const cf_machine *machine, int m, int n, const matvec_params *wanted,
+    matvec_params *feasible)
 {
   matvec_params cf_tried;
   double cf_closest = 0;
@@ -128,9 +148,10 @@ static inline int matvec_nearest(const cf_machine *machine, int m, int n, const 
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count matvec_leaf_cost(int leaf, const cf_machine *machine, int m, int n, int dim, const matvec_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count matvec_leaf_cost(int leaf, const cf_machine *machine, int m, int n, int dim,
+    const matvec_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[5];
   unsigned char cf_kept[5];
@@ -139,8 +160,10 @@ static inline cf_count matvec_leaf_cost(int leaf, const cf_machine *machine, int
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -162,7 +185,8 @@ static inline cf_count matvec_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n8 = cf_mul(B, n);
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, leaf == 0 ? 29u : 28u, cf_number_of(cf_add(cf_mul(B, n), n)) };
+    const cf_leaf_shape cf_shape_of =
+        { { dim, 1, 1 }, { B, 1, 1 }, leaf == 0 ? 29u : 28u, cf_number_of(cf_add(cf_mul(B, n), n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -205,33 +229,82 @@ static inline cf_count matvec_left_out(const cf_machine *machine, int m, int n, 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
+static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 }, { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 4557, 0, 397, 28544, 1, 0, 0, 0 }, { 1646, 0, 212, 9472, 0, 1, 1, 19 }, { 4557, 0, 397, 28544, 1, 0, 0, 0 }, { 1646, 0, 212, 9472, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 4695, 0, 409, 27712, 1, 0, 0, 0 }, { 1820, 0, 232, 9216, 0, 1, 1, 35 }, { 4695, 0, 409, 27712, 1, 0, 0, 0 }, { 1820, 0, 232, 9216, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 2349, 0, 205, 14656, 1, 0, 0, 0 }, { 910, 0, 116, 4864, 0, 1, 1, 19 }, { 2349, 0, 205, 14656, 1, 0, 0, 0 }, { 910, 0, 116, 4864, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 4971, 0, 433, 28448, 1, 0, 0, 0 }, { 2168, 0, 272, 9472, 0, 1, 1, 67 }, { 4971, 0, 433, 28448, 1, 0, 0, 0 }, { 2168, 0, 272, 9472, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
-    { { 19, 0, 9, 96, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 96, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
-    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
-    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, { 19, 0, 9, 288, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 1 together */
-    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 4 together */
-    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 1 together */
-    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 4 together */
-    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, { 19, 0, 9, 288, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 4 together */
-    { { 19, 0, 9, 160, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 160, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 1 together */
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 },
+        { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 },
+        { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 },
+        { 238, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 4557, 0, 397, 28544, 1, 0, 0, 0 }, { 1646, 0, 212, 9472, 0, 1, 1, 19 }, { 4557, 0, 397, 28544, 1, 0, 0, 0 },
+        { 1646, 0, 212, 9472, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, { 471, 0, 409, 26176, 1, 0, 0, 0 },
+        { 412, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 4695, 0, 409, 27712, 1, 0, 0, 0 }, { 1820, 0, 232, 9216, 0, 1, 1, 35 }, { 4695, 0, 409, 27712, 1, 0, 0, 0 },
+        { 1820, 0, 232, 9216, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, { 237, 0, 205, 13120, 1, 0, 0, 0 },
+        { 206, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 2349, 0, 205, 14656, 1, 0, 0, 0 }, { 910, 0, 116, 4864, 0, 1, 1, 19 }, { 2349, 0, 205, 14656, 1, 0, 0, 0 },
+        { 910, 0, 116, 4864, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, { 747, 0, 433, 27680, 1, 0, 0, 0 },
+        { 760, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
+    { { 4971, 0, 433, 28448, 1, 0, 0, 0 }, { 2168, 0, 272, 9472, 0, 1, 1, 67 }, { 4971, 0, 433, 28448, 1, 0, 0, 0 },
+        { 2168, 0, 272, 9472, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
+    { { 19, 0, 9, 96, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 96, 1, 0, 1, 0 },
+        { 532, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
+    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 },
+        { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 1 together */
+    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, { 19, 0, 9, 288, 1, 0, 1, 0 },
+        { 271, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 4 together */
+    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 },
+        { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 1 together */
+    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 288, 1, 0, 1, 0 },
+        { 86, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 4 together */
+    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 15, 0, 9, 32, 1, 0, 1, 0 },
+        { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 1 together */
+    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, { 19, 0, 9, 288, 1, 0, 1, 0 },
+        { 542, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 1 together */
+    { { 19, 0, 9, 160, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 160, 1, 0, 1, 0 },
+        { 716, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 880, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 1760, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -240,99 +313,147 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
-    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
-    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
-    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
-    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
-    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 6: /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 7: /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 8: /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16 */
-    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
+    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 9: /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 10: /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 4 != 0;
     break;
   case 11: /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   case 12: /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 22 : 23;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   default:
@@ -341,10 +462,11 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -356,7 +478,6 @@ static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count matvec_leaves_out(const cf_machine *machine, int m, int n, const matvec_params *params)
@@ -373,10 +494,10 @@ static inline cf_count matvec_leaves_out(const cf_machine *machine, int m, int n
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int matvec_expected(const cf_machine *machine, int m, int n, const matvec_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -392,7 +513,8 @@ static inline int matvec_expected(const cf_machine *machine, int m, int n, const
     const long long dim = cf_div(cf_sub(cf_add(m, B), 1), B);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B;
@@ -411,8 +533,8 @@ static inline int matvec_expected(const cf_machine *machine, int m, int n, const
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int matvec_value(int cf_which, int cf_exponent, const cf_machine *machine, int m, int n)
 {
   matvec_params cf_tried;
@@ -432,10 +554,9 @@ static inline int matvec_value(int cf_which, int cf_exponent, const cf_machine *
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int matvec_defaults(const cf_machine *machine, int m, int n, matvec_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -467,9 +588,12 @@ static inline int matvec_defaults(const cf_machine *machine, int m, int n, matve
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = matvec_leaves_out(machine, m, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = matvec_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        matvec_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = matvec_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          matvec_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -483,20 +607,24 @@ static inline int matvec_defaults(const cf_machine *machine, int m, int n, matve
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int matvec_launch(int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream);
+int matvec_launch(int m, int n, const float *a, const float *x, float *y, const matvec_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int matvec_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream);
+int matvec_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const matvec_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int matvec_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream,
+int matvec_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const matvec_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int matvec_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int matvec_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const matvec_params *params,
     matvec_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

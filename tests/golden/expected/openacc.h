@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_OPENACC_H
 #define CF_GENERATED_OPENACC_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +25,9 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct openacc_params {
   int B0;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } openacc_params;
 
@@ -99,9 +103,10 @@ static inline int openacc_1_nearest(const cf_machine *machine, const openacc_par
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count openacc_1_leaf_cost(int leaf, const cf_machine *machine, int m, int t, const openacc_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count openacc_1_leaf_cost(int leaf, const cf_machine *machine, int m, int t,
+    const openacc_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -122,7 +127,8 @@ static inline cf_count openacc_1_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n5 = cf_sub(cf_mul(m, t), m);
     const long long cf_n6 = cf_mul(m, t);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 14u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 14u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -142,11 +148,16 @@ static inline cf_count openacc_1_left_out(const cf_machine *machine, int m, int 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *machine, int m, int cf_together, int cf_sweeps)
+static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *machine, int m, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 320, 0, 96, 12288, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 72, 9216, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 160, 0, 48, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 4608, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 320, 0, 96, 12288, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 72, 9216, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 160, 0, 48, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 4608, 2, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = m; /* m */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -155,7 +166,8 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
@@ -163,7 +175,8 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
@@ -176,10 +189,11 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling openacc_1_tile(const cf_machine *machine, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling openacc_1_tile(const cf_machine *machine, int m, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -262,9 +276,10 @@ static inline int openacc_2_nearest(const cf_machine *machine, const openacc_par
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count openacc_2_leaf_cost(int leaf, const cf_machine *machine, int n, const openacc_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count openacc_2_leaf_cost(int leaf, const cf_machine *machine, int n, const openacc_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -286,7 +301,8 @@ static inline cf_count openacc_2_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n6 = cf_neg(B0);
     const long long cf_n7 = cf_sub(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 9u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 9u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -303,7 +319,6 @@ static inline cf_count openacc_2_left_out(const cf_machine *machine, int n, cons
   return 0;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count openacc_leaves_out(const cf_machine *machine, int n, int m, const openacc_params *params)
 {
@@ -315,10 +330,10 @@ static inline cf_count openacc_leaves_out(const cf_machine *machine, int n, int 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int openacc_expected(const cf_machine *machine, int n, int m, const openacc_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -344,8 +359,8 @@ static inline int openacc_expected(const cf_machine *machine, int n, int m, cons
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int openacc_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
 {
   openacc_params cf_tried;
@@ -365,11 +380,10 @@ static inline int openacc_value(int cf_which, int cf_exponent, const cf_machine 
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-   Not looked at, since sizes that host code computes on the way are known at the launch only: openacc_1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. Not looked at, since sizes that host code computes on the way are
+   known at the launch only: openacc_1. */
 static inline int openacc_defaults(const cf_machine *machine, int n, int m, openacc_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -401,9 +415,12 @@ static inline int openacc_defaults(const cf_machine *machine, int n, int m, open
     cf_tried.B0 = cf_values[0][cf_at[0]];
     cf_left = openacc_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = openacc_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        openacc_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = openacc_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          openacc_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -420,16 +437,18 @@ static inline int openacc_defaults(const cf_machine *machine, int n, int m, open
 int openacc_launch(int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int openacc_launch_on(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream);
+int openacc_launch_on(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int openacc_launch_explained(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream,
+int openacc_launch_explained(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int openacc_choose(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params,
     openacc_params *chosen, cf_choice *why);
 

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_OPENMP_H
 #define CF_GENERATED_OPENMP_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,9 @@ typedef struct openmp_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } openmp_params;
 
@@ -63,7 +67,8 @@ static inline int openmp_select(const cf_machine *machine, int n, int m, const o
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("2*n*B0 + 2*n*B1 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(n))), cf_times(2, cf_times(cf_amount(B1), cf_amount(n)))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(n))),
+                               cf_times(2, cf_times(cf_amount(B1), cf_amount(n)))), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("34 <= R_B", CF_ROOM,
                            34, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 34", CF_SCARCE,
@@ -71,7 +76,9 @@ static inline int openmp_select(const cf_machine *machine, int n, int m, const o
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < 2*n*B0 + 2*n*B1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(n))), cf_times(2, cf_times(cf_amount(B1), cf_amount(n)))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(n))),
+                               cf_times(2, cf_times(cf_amount(B1), cf_amount(n)))));
   cf_facts[6] = cf_compare("R_B < 32", CF_SCARCE,
                            R_B, CF_LESS, 32);
   cf_facts[7] = cf_compare("T_B < B0*B1", CF_SCARCE,
@@ -84,22 +91,36 @@ static inline const char *openmp_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "34 <= R_B, 2*n*B0 + 2*n*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "32 <= R_B, R_B < 34, 2*n*B0 + 2*n*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: 'c' is assigned outside the loop over 'k'; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 2: return "34 <= R_B, Z_B < 2*n*B0 + 2*n*B1, B0*B1 <= T_B; granularity: 3a: 'c' is assigned outside the loop over 'k'; no-caching: 4b: not cached: a, b";
-  case 3: return "32 <= R_B, R_B < 34, Z_B < 2*n*B0 + 2*n*B1, B0*B1 <= T_B; granularity: 3a: 'c' is assigned outside the loop over 'k'; cse-1: no subexpression occurs twice; no-caching: 4b: not cached: a, b; register-pressure-1: every definition stands before its first use; register-pressure-2: raises registers_per_thread from 34 to 36; register-pressure-3: 1-3: at most 32 registers, by spilling";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1";
-  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2";
-  case 9: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4";
+  case 1: return "32 <= R_B, R_B < 34, 2*n*B0 + 2*n*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: 'c' is assigned outside "
+      "the loop over 'k'; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before "
+      "its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: "
+      "at most 32 registers, by spilling";
+  case 2: return "34 <= R_B, Z_B < 2*n*B0 + 2*n*B1, B0*B1 <= T_B; granularity: 3a: 'c' is assigned outside the loop "
+      "over 'k'; no-caching: 4b: not cached: a, b";
+  case 3: return "32 <= R_B, R_B < 34, Z_B < 2*n*B0 + 2*n*B1, B0*B1 <= T_B; granularity: 3a: 'c' is assigned outside "
+      "the loop over 'k'; cse-1: no subexpression occurs twice; no-caching: 4b: not cached: a, b; register-pressure-1: "
+      "every definition stands before its first use; register-pressure-2: raises registers_per_thread from 34 to 36; "
+      "register-pressure-3: 1-3: at most 32 registers, by spilling";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1";
+  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2";
+  case 9: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int openmp_nearest(const cf_machine *machine, int n, int m, const openmp_params *wanted, openmp_params *feasible)
+static inline int openmp_nearest(const cf_machine *machine, int n, int m, const openmp_params *wanted,
+    openmp_params *feasible)
 {
   openmp_params cf_tried;
   double cf_closest = 0;
@@ -134,9 +155,10 @@ static inline int openmp_nearest(const cf_machine *machine, int n, int m, const 
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const openmp_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const openmp_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[6];
   unsigned char cf_kept[6];
@@ -145,8 +167,11 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 37, 1 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 16, 1, 1, 0 }, { 0, 12, 1, 2, 1 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 37, 1 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 16, 1, 1, 0 },
+        { 0, 12, 1, 2, 1 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 8, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 3, 8, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -181,8 +206,12 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n19 = cf_mul(B0, m);
     const long long cf_n20 = cf_mul(B0, B1);
     const long long cf_n21 = cf_div(n, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 34u : 32u, cf_number_of(cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n)))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 },
+        leaf == 0 ? 34u : 32u, cf_number_of(cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
@@ -210,8 +239,11 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n10 = n;
     const long long cf_n11 = cf_div(n, 2);
     const long long cf_n12 = cf_mul(B0, n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 2 ? 34u : 32u, cf_number_of(0) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 },
+        leaf == 2 ? 34u : 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -232,21 +264,46 @@ static inline cf_count openmp_left_out(const cf_machine *machine, int n, int m, 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
+static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 4064, 512, 9136, 327680, 2, 0, 1, 1 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, { 4064, 512, 9136, 327680, 2, 0, 1, 1 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 4 together */
-    { { 9536, 512, 9264, 336896, 2, 0, 1, 1 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 }, { 9536, 512, 9264, 336896, 2, 0, 1, 1 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 1 together */
-    { { 3920, 512, 8944, 303104, 2, 0, 1, 1 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, { 3920, 512, 8944, 303104, 2, 0, 1, 1 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 4 together */
-    { { 8064, 512, 9200, 324352, 2, 0, 1, 1 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 }, { 8064, 512, 9200, 324352, 2, 0, 1, 1 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 1 together */
-    { { 2056, 256, 4664, 163840, 2, 0, 1, 1 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, { 2056, 256, 4664, 163840, 2, 0, 1, 1 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, 4, 168, 12544, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 5136, 256, 4792, 174848, 2, 0, 1, 1 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 }, { 5136, 256, 4792, 174848, 2, 0, 1, 1 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 4432, 256, 5280, 210944, 2, 0, 1, 1 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 }, { 4432, 256, 5280, 210944, 2, 0, 1, 1 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 4 together */
-    { { 8464, 256, 5280, 212480, 2, 0, 1, 1 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 }, { 8464, 256, 5280, 212480, 2, 0, 1, 1 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 1 together */
-    { { 2192, 64, 1804, 83968, 2, 0, 1, 1 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 }, { 2192, 64, 1804, 83968, 2, 0, 1, 1 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 }, 4, 88, 19200, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 4 together */
-    { { 4880, 64, 1804, 86016, 2, 0, 1, 1 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 }, { 4880, 64, 1804, 86016, 2, 0, 1, 1 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 }, 4, 88, 19200, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 1 together */
-    { { 632, 32, 646, 25600, 2, 0, 1, 1 }, { 1040, 512, 224, 9216, 0, 2, 1, 16 }, { 632, 32, 646, 25600, 2, 0, 1, 1 }, { 1040, 512, 224, 9216, 0, 2, 1, 16 }, 2, 88, 4352, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 4 together */
-    { { 968, 32, 646, 26112, 2, 0, 1, 1 }, { 1376, 512, 224, 9728, 0, 2, 1, 16 }, { 968, 32, 646, 26112, 2, 0, 1, 1 }, { 1376, 512, 224, 9728, 0, 2, 1, 16 }, 2, 88, 4352, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 1 together */
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 4 together */
+    { { 4064, 512, 9136, 327680, 2, 0, 1, 1 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 },
+        { 4064, 512, 9136, 327680, 2, 0, 1, 1 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 1 together */
+    { { 9536, 512, 9264, 336896, 2, 0, 1, 1 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 },
+        { 9536, 512, 9264, 336896, 2, 0, 1, 1 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 4 together */
+    { { 3920, 512, 8944, 303104, 2, 0, 1, 1 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 },
+        { 3920, 512, 8944, 303104, 2, 0, 1, 1 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 1 together */
+    { { 8064, 512, 9200, 324352, 2, 0, 1, 1 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 },
+        { 8064, 512, 9200, 324352, 2, 0, 1, 1 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
+    { { 2056, 256, 4664, 163840, 2, 0, 1, 1 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 },
+        { 2056, 256, 4664, 163840, 2, 0, 1, 1 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
+    { { 5136, 256, 4792, 174848, 2, 0, 1, 1 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 },
+        { 5136, 256, 4792, 174848, 2, 0, 1, 1 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 4 together */
+    { { 4432, 256, 5280, 210944, 2, 0, 1, 1 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 },
+        { 4432, 256, 5280, 210944, 2, 0, 1, 1 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 1 together */
+    { { 8464, 256, 5280, 212480, 2, 0, 1, 1 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 },
+        { 8464, 256, 5280, 212480, 2, 0, 1, 1 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 4 together */
+    { { 2192, 64, 1804, 83968, 2, 0, 1, 1 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 },
+        { 2192, 64, 1804, 83968, 2, 0, 1, 1 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 1 together */
+    { { 4880, 64, 1804, 86016, 2, 0, 1, 1 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 },
+        { 4880, 64, 1804, 86016, 2, 0, 1, 1 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 4 together */
+    { { 632, 32, 646, 25600, 2, 0, 1, 1 }, { 1040, 512, 224, 9216, 0, 2, 1, 16 }, { 632, 32, 646, 25600, 2, 0, 1, 1 },
+        { 1040, 512, 224, 9216, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 1 together */
+    { { 968, 32, 646, 26112, 2, 0, 1, 1 }, { 1376, 512, 224, 9728, 0, 2, 1, 16 }, { 968, 32, 646, 26112, 2, 0, 1, 1 },
+        { 1376, 512, 224, 9728, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
@@ -255,51 +312,81 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1 */
-    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))), cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1 */
-    if (!(16640 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(16640 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))), cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
-    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))), cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1 */
-    if (!(25088 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(25088 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))), cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2 */
-    if (!(19200 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(19200 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))), cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 64 != 0;
     break;
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4 */
-    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))), cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(16, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
     break;
   default:
@@ -308,10 +395,11 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling openmp_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling openmp_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -324,7 +412,6 @@ static inline cf_tiling openmp_tile(const cf_machine *machine, int n, int m, int
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count openmp_leaves_out(const cf_machine *machine, int n, int m, const openmp_params *params)
 {
@@ -336,10 +423,10 @@ static inline cf_count openmp_leaves_out(const cf_machine *machine, int n, int m
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int openmp_expected(const cf_machine *machine, int n, int m, const openmp_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -353,7 +440,8 @@ static inline int openmp_expected(const cf_machine *machine, int n, int m, const
   if (cf_status == CF_OK) { /* openmp */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = openmp_select(machine, n, m, params, &cf_chosen);
@@ -370,8 +458,8 @@ static inline int openmp_expected(const cf_machine *machine, int n, int m, const
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int openmp_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
 {
   openmp_params cf_tried;
@@ -393,10 +481,9 @@ static inline int openmp_value(int cf_which, int cf_exponent, const cf_machine *
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int openmp_defaults(const cf_machine *machine, int n, int m, openmp_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -434,9 +521,12 @@ static inline int openmp_defaults(const cf_machine *machine, int n, int m, openm
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = openmp_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = openmp_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        openmp_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = openmp_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          openmp_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -451,20 +541,24 @@ static inline int openmp_defaults(const cf_machine *machine, int n, int m, openm
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int openmp_launch(int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream);
+int openmp_launch(int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int openmp_launch_on(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream);
+int openmp_launch_on(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c,
+    const openmp_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int openmp_launch_explained(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
+int openmp_launch_explained(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b,
+    double *c, const openmp_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int openmp_choose(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int openmp_choose(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c,
+    const openmp_params *params,
     openmp_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

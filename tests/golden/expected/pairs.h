@@ -7,70 +7,10 @@
 #ifndef CF_GENERATED_PAIRS_H
 #define CF_GENERATED_PAIRS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
 
-#ifndef CF_STAIRCASE
-#define CF_STAIRCASE
-
-/* Rows and columns of a launch that leaves out blocks on one side of a slanted edge. Row y has what lies inside of row y of
-   the grid, counted from its longest one, and from its end on what lies inside of row `mirror` - y; of none below 0. */
-typedef struct cf_staircase {
-  long long rows, columns, mirror;
-} cf_staircase;
-
-static inline int cf_counts(long long value) { return value > -(1152921504606846976LL) && value < 1152921504606846976LL; }
-
-static inline long long cf_fewer(long long a, long long b) { return a < b ? a : b; }
-
-static inline cf_staircase cf_rows_of(long long rows, long long columns, long long mirror)
-{
-  cf_staircase found;
-  found.rows = rows;
-  found.columns = columns;
-  found.mirror = mirror;
-  return found;
-}
-
-/* The launch for the blocks with down*row + right*column <= most of a grid. What is not known counts as inside. */
-static inline cf_staircase cf_folded(long long rows, long long columns, long long down, long long right, long long most)
-{
-  long long common = down, rest = right, least, width, alone, pairs;
-  cf_staircase found;
-  if (rows < 1 || columns < 1 || down < 1 || right < 1 || !cf_counts(down) || !cf_counts(right) || !cf_counts(most))
-    return cf_rows_of(rows, columns, -1);
-  if (most < 0) return cf_rows_of(0, 0, -1);
-  while (rest != 0) {
-    const long long next = common % rest;
-    common = rest;
-    rest = next;
-  }
-  down /= common;
-  right /= common;
-  most /= common;
-  rows = cf_fewer(rows, most / down + 1);
-  columns = cf_fewer(columns, most / right + 1);
-  if (rows > 1073741824) return cf_rows_of(rows, columns, -1);
-  least = rows - 1;
-  /* Only pairs that are no longer than the longest row: the others stay alone. */
-  alone = (2 * most - right * (columns - 1)) / down + 1;
-  if (alone < least) alone = least;
-  pairs = cf_fewer(rows, alone / 2 + 1);
-  found = cf_rows_of(pairs, columns, alone < 2 * rows - 2 ? alone : -1);
-  if (columns > 524288) return found;
-  /* Each row with the one that is as far from the other end: the sum of two quotients is no more than that of both. */
-  width = cf_fewer(2 * columns, (2 * most - down * least) / right + 2);
-  return (least / 2 + 1) * width < pairs * columns ? cf_rows_of(least / 2 + 1, width, least) : found;
-}
-
-/* The launch for rows whose ends are first/apart columns apart in the first row, and last/apart in the last one. */
-static inline cf_staircase cf_band(long long rows, long long columns, long long apart, long long first, long long last)
-{
-  const long long longest = first < last ? last : first;
-  if (rows < 1 || columns < 1 || apart < 1 || !cf_counts(apart) || !cf_counts(first) || !cf_counts(last))
-    return cf_rows_of(rows, columns, -1);
-  return longest < 0 ? cf_rows_of(0, 0, -1) : cf_rows_of(rows, cf_fewer(columns, longest / apart + 1), -1);
-}
-
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
 #endif
 
 #ifdef __cplusplus
@@ -86,9 +26,9 @@ typedef struct pairs_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } pairs_params;
 
@@ -126,7 +66,8 @@ static inline int pairs_select(const cf_machine *machine, int n, int m, const pa
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("m*B0 + m*B1 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(cf_amount(B0), cf_amount(m)), cf_times(cf_amount(B1), cf_amount(m))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(m)), cf_times(cf_amount(B1), cf_amount(m))),
+                               CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 31", CF_SCARCE,
@@ -134,7 +75,8 @@ static inline int pairs_select(const cf_machine *machine, int n, int m, const pa
   cf_facts[4] = cf_compare("30 <= R_B", CF_ROOM,
                            30, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < m*B0 + m*B1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(m)), cf_times(cf_amount(B1), cf_amount(m))));
+                           Z_B, CF_LESS,
+                               cf_plus(cf_times(cf_amount(B0), cf_amount(m)), cf_times(cf_amount(B1), cf_amount(m))));
   cf_facts[6] = cf_compare("R_B < 30", CF_SCARCE,
                            R_B, CF_LESS, 30);
   cf_facts[7] = cf_compare("T_B < B0*B1", CF_SCARCE,
@@ -147,21 +89,31 @@ static inline const char *pairs_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, m*B0 + m*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "30 <= R_B, R_B < 31, m*B0 + m*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
-  case 2: return "30 <= R_B, Z_B < m*B0 + m*B1, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next iteration; no-caching: 4b: not cached: x";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
-  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
+  case 1: return "30 <= R_B, R_B < 31, m*B0 + m*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands "
+      "'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands "
+      "before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
+  case 2: return "30 <= R_B, Z_B < m*B0 + m*B1, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the "
+      "next iteration; no-caching: 4b: not cached: x";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
+  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int pairs_nearest(const cf_machine *machine, int n, int m, const pairs_params *wanted, pairs_params *feasible)
+static inline int pairs_nearest(const cf_machine *machine, int n, int m, const pairs_params *wanted,
+    pairs_params *feasible)
 {
   pairs_params cf_tried;
   double cf_closest = 0;
@@ -196,9 +148,10 @@ static inline int pairs_nearest(const cf_machine *machine, int n, int m, const p
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const pairs_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const pairs_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[6];
   unsigned char cf_kept[6];
@@ -207,8 +160,11 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 45, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 4, 0 }, { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 45, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 },
+        { 0, 12, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 0, 1, 4, 0 }, { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 2, 1, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* x, read */
       { 2, 1, 2, 4, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -239,9 +195,15 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n17 = cf_div(m, 2);
     const long long cf_n18 = n;
     const long long cf_n19 = cf_mul(B0, n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
-    const cf_leaf_shape cf_shape_of = { { cf_stairs.columns, cf_stairs.rows, 1 }, { B1, B0, 1 }, leaf == 0 ? 31u : 30u, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19 };
+    const cf_staircase cf_stairs =
+        cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
+        cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
+    const cf_leaf_shape cf_shape_of =
+        { { cf_stairs.columns, cf_stairs.rows, 1 }, { B1, B0, 1 }, leaf == 0 ? 31u : 30u,
+        cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -267,8 +229,11 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n11 = cf_mul(B1, m);
     const long long cf_n12 = n;
     const long long cf_n13 = cf_mul(B0, n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
-    const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
+    const cf_staircase cf_stairs =
+        cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
+        cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
     const cf_leaf_shape cf_shape_of = { { cf_stairs.columns, cf_stairs.rows, 1 }, { B1, B0, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
@@ -290,21 +255,46 @@ static inline cf_count pairs_left_out(const cf_machine *machine, int n, int m, c
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
+static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 1344, 0, 2232, 71168, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, { 1344, 0, 2232, 71168, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, 8, 128, 12672, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 6912, 0, 2360, 87552, 1, 0, 1, 0 }, { 12160, 0, 896, 24576, 0, 2, 1, 16 }, { 6912, 0, 2360, 87552, 1, 0, 1, 0 }, { 12160, 0, 896, 24576, 0, 2, 1, 16 }, 8, 128, 12672, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 1184, 0, 2168, 54784, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, { 1184, 0, 2168, 54784, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, 8, 128, 8448, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 5440, 0, 2552, 87552, 1, 0, 1, 0 }, { 6080, 0, 576, 16384, 0, 2, 1, 8 }, { 5440, 0, 2552, 87552, 1, 0, 1, 0 }, { 6080, 0, 576, 16384, 0, 2, 1, 8 }, 8, 128, 8448, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 920, 0, 1728, 47104, 1, 0, 1, 0 }, { 2388, 0, 368, 6144, 0, 2, 1, 8 }, { 920, 0, 1728, 47104, 1, 0, 1, 0 }, { 2388, 0, 368, 6144, 0, 2, 1, 8 }, 4, 128, 6400, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 4112, 0, 2016, 71680, 1, 0, 1, 0 }, { 3408, 0, 368, 12288, 0, 2, 1, 8 }, { 4112, 0, 2016, 71680, 1, 0, 1, 0 }, { 3408, 0, 368, 12288, 0, 2, 1, 8 }, 4, 128, 6400, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 7440, 0, 2168, 90112, 1, 0, 1, 0 }, { 7072, 0, 672, 18432, 0, 2, 1, 16 }, { 7440, 0, 2168, 90112, 1, 0, 1, 0 }, { 7072, 0, 672, 18432, 0, 2, 1, 16 }, 8, 120, 12800, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 7440, 0, 2168, 90112, 1, 0, 1, 0 }, { 7072, 0, 672, 18432, 0, 2, 1, 16 }, { 7440, 0, 2168, 90112, 1, 0, 1, 0 }, { 7072, 0, 672, 18432, 0, 2, 1, 16 }, 8, 120, 12800, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 4624, 0, 712, 39936, 1, 0, 1, 0 }, { 4768, 0, 448, 15360, 0, 2, 1, 32 }, { 4624, 0, 712, 39936, 1, 0, 1, 0 }, { 4768, 0, 448, 15360, 0, 2, 1, 32 }, 4, 88, 9984, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 4624, 0, 712, 39936, 1, 0, 1, 0 }, { 4768, 0, 448, 15360, 0, 2, 1, 32 }, { 4624, 0, 712, 39936, 1, 0, 1, 0 }, { 4768, 0, 448, 15360, 0, 2, 1, 32 }, 4, 88, 9984, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 840, 0, 250, 9600, 1, 0, 1, 0 }, { 1376, 0, 160, 6144, 0, 2, 1, 16 }, { 840, 0, 250, 9600, 1, 0, 1, 0 }, { 1376, 0, 160, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 840, 0, 250, 9600, 1, 0, 1, 0 }, { 1376, 0, 160, 6144, 0, 2, 1, 16 }, { 840, 0, 250, 9600, 1, 0, 1, 0 }, { 1376, 0, 160, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
+    { { 1344, 0, 2232, 71168, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, { 1344, 0, 2232, 71168, 1, 0, 1, 0 },
+        { 9440, 0, 896, 16384, 0, 2, 1, 16 }, 8, 128, 12672, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
+    { { 6912, 0, 2360, 87552, 1, 0, 1, 0 }, { 12160, 0, 896, 24576, 0, 2, 1, 16 }, { 6912, 0, 2360, 87552, 1, 0, 1, 0 },
+        { 12160, 0, 896, 24576, 0, 2, 1, 16 }, 8, 128, 12672, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
+    { { 1184, 0, 2168, 54784, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, { 1184, 0, 2168, 54784, 1, 0, 1, 0 },
+        { 4720, 0, 576, 8192, 0, 2, 1, 8 }, 8, 128, 8448, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
+    { { 5440, 0, 2552, 87552, 1, 0, 1, 0 }, { 6080, 0, 576, 16384, 0, 2, 1, 8 }, { 5440, 0, 2552, 87552, 1, 0, 1, 0 },
+        { 6080, 0, 576, 16384, 0, 2, 1, 8 }, 8, 128, 8448, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
+    { { 920, 0, 1728, 47104, 1, 0, 1, 0 }, { 2388, 0, 368, 6144, 0, 2, 1, 8 }, { 920, 0, 1728, 47104, 1, 0, 1, 0 },
+        { 2388, 0, 368, 6144, 0, 2, 1, 8 }, 4, 128, 6400, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
+    { { 4112, 0, 2016, 71680, 1, 0, 1, 0 }, { 3408, 0, 368, 12288, 0, 2, 1, 8 }, { 4112, 0, 2016, 71680, 1, 0, 1, 0 },
+        { 3408, 0, 368, 12288, 0, 2, 1, 8 }, 4, 128, 6400, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
+    { { 7440, 0, 2168, 90112, 1, 0, 1, 0 }, { 7072, 0, 672, 18432, 0, 2, 1, 16 }, { 7440, 0, 2168, 90112, 1, 0, 1, 0 },
+        { 7072, 0, 672, 18432, 0, 2, 1, 16 }, 8, 120, 12800, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
+    { { 7440, 0, 2168, 90112, 1, 0, 1, 0 }, { 7072, 0, 672, 18432, 0, 2, 1, 16 }, { 7440, 0, 2168, 90112, 1, 0, 1, 0 },
+        { 7072, 0, 672, 18432, 0, 2, 1, 16 }, 8, 120, 12800, 3 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
+    { { 4624, 0, 712, 39936, 1, 0, 1, 0 }, { 4768, 0, 448, 15360, 0, 2, 1, 32 }, { 4624, 0, 712, 39936, 1, 0, 1, 0 },
+        { 4768, 0, 448, 15360, 0, 2, 1, 32 }, 4, 88, 9984, 2 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
+    { { 4624, 0, 712, 39936, 1, 0, 1, 0 }, { 4768, 0, 448, 15360, 0, 2, 1, 32 }, { 4624, 0, 712, 39936, 1, 0, 1, 0 },
+        { 4768, 0, 448, 15360, 0, 2, 1, 32 }, 4, 88, 9984, 2 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
+    { { 840, 0, 250, 9600, 1, 0, 1, 0 }, { 1376, 0, 160, 6144, 0, 2, 1, 16 }, { 840, 0, 250, 9600, 1, 0, 1, 0 },
+        { 1376, 0, 160, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    { { 840, 0, 250, 9600, 1, 0, 1, 0 }, { 1376, 0, 160, 6144, 0, 2, 1, 16 }, { 840, 0, 250, 9600, 1, 0, 1, 0 },
+        { 1376, 0, 160, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = cf_sub(n, 1); /* n - 1 */
@@ -314,51 +304,81 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2 */
-    if (!(12672 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12672 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
-    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4 */
-    if (!(6400 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(6400 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2 */
-    if (!(12800 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12800 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4 */
-    if (!(9984 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(9984 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 64 != 0;
     break;
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8 */
-    if (!(2304 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(2304 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
     break;
   default:
@@ -367,10 +387,11 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -383,7 +404,6 @@ static inline cf_tiling pairs_tile(const cf_machine *machine, int n, int m, int 
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count pairs_leaves_out(const cf_machine *machine, int n, int m, const pairs_params *params)
 {
@@ -395,10 +415,10 @@ static inline cf_count pairs_leaves_out(const cf_machine *machine, int n, int m,
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int pairs_expected(const cf_machine *machine, int n, int m, const pairs_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -412,7 +432,8 @@ static inline int pairs_expected(const cf_machine *machine, int n, int m, const 
   if (cf_status == CF_OK) { /* pairs */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = pairs_select(machine, n, m, params, &cf_chosen);
@@ -429,8 +450,8 @@ static inline int pairs_expected(const cf_machine *machine, int n, int m, const 
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int pairs_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
 {
   pairs_params cf_tried;
@@ -452,10 +473,9 @@ static inline int pairs_value(int cf_which, int cf_exponent, const cf_machine *m
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int pairs_defaults(const cf_machine *machine, int n, int m, pairs_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -493,9 +513,12 @@ static inline int pairs_defaults(const cf_machine *machine, int n, int m, pairs_
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = pairs_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = pairs_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        pairs_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = pairs_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          pairs_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -513,16 +536,18 @@ static inline int pairs_defaults(const cf_machine *machine, int n, int m, pairs_
 int pairs_launch(int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int pairs_launch_on(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream);
+int pairs_launch_on(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int pairs_launch_explained(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream,
+int pairs_launch_explained(const cf_machine *machine, int n, int m, const float *x, float *d,
+    const pairs_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int pairs_choose(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params,
     pairs_params *chosen, cf_choice *why);
 

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_POINTERS_H
 #define CF_GENERATED_POINTERS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,9 @@ typedef struct pointers_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } pointers_params;
 
@@ -71,10 +75,13 @@ static inline const char *pointers_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "14 <= R_B, B0*B1 <= T_B";
-  case 1: return "12 <= R_B, R_B < 14, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: 2: common subexpressions are computed once";
-  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
+  case 1: return "12 <= R_B, R_B < 14, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
+      "statements; cse-1: 2: common subexpressions are computed once";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = "
+      "4";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
+      "8";
   default: return "there is no such leaf";
   }
 }
@@ -116,9 +123,10 @@ static inline int pointers_nearest(const cf_machine *machine, const pointers_par
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count pointers_leaf_cost(int leaf, const cf_machine *machine, int m, int n, const pointers_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count pointers_leaf_cost(int leaf, const cf_machine *machine, int m, int n,
+    const pointers_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -144,7 +152,9 @@ static inline cf_count pointers_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n8 = n;
     const long long cf_n9 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 14u : 12u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 },
+        leaf == 0 ? 14u : 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -164,12 +174,19 @@ static inline cf_count pointers_left_out(const cf_machine *machine, int m, int n
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
+static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 56, 0, 16, 2048, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 12, 1152, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 56, 0, 16, 2048, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 12, 1152, 2, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -179,27 +196,36 @@ static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit1 % 1024 != 0;
     break;
   case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
   case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
   default:
@@ -208,10 +234,11 @@ static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machi
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling pointers_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling pointers_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -224,7 +251,6 @@ static inline cf_tiling pointers_tile(const cf_machine *machine, int m, int n, i
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count pointers_leaves_out(const cf_machine *machine, int m, int n, const pointers_params *params)
 {
@@ -236,10 +262,10 @@ static inline cf_count pointers_leaves_out(const cf_machine *machine, int m, int
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int pointers_expected(const cf_machine *machine, int m, int n, const pointers_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -253,7 +279,8 @@ static inline int pointers_expected(const cf_machine *machine, int m, int n, con
   if (cf_status == CF_OK) { /* pointers */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = pointers_select(machine, params, &cf_chosen);
@@ -270,8 +297,8 @@ static inline int pointers_expected(const cf_machine *machine, int m, int n, con
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int pointers_value(int cf_which, int cf_exponent, const cf_machine *machine, int m, int n)
 {
   pointers_params cf_tried;
@@ -293,10 +320,9 @@ static inline int pointers_value(int cf_which, int cf_exponent, const cf_machine
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int pointers_defaults(const cf_machine *machine, int m, int n, pointers_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -334,9 +360,12 @@ static inline int pointers_defaults(const cf_machine *machine, int m, int n, poi
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = pointers_leaves_out(machine, m, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = pointers_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        pointers_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = pointers_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          pointers_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -354,16 +383,18 @@ static inline int pointers_defaults(const cf_machine *machine, int m, int n, poi
 int pointers_launch(int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int pointers_launch_on(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream);
+int pointers_launch_on(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int pointers_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
+int pointers_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *b,
+    const pointers_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int pointers_choose(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params,
     pointers_params *chosen, cf_choice *why);
 

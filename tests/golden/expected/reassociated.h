@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_REASSOCIATED_H
 #define CF_GENERATED_REASSOCIATED_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,15 +25,16 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct reassociated_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles add up sums in another order (--reassociate). Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles add up sums in another order (--reassociate). Time tiles, which do several sweeps of a loop
+     in a launch, come last; what they leave of a loop is done by register tiles. */
   int tile;
 } reassociated_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int reassociated_select(const cf_machine *machine, int m, int n, const reassociated_params *params, cf_choice *choice)
+static inline int reassociated_select(const cf_machine *machine, int m, int n, const reassociated_params *params,
+    cf_choice *choice)
 {
   const int B = params->B;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -79,26 +84,37 @@ static inline const char *reassociated_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "29 <= R_B, n*B + n <= Z_B, B <= T_B";
-  case 1: return "28 <= R_B, R_B < 29, n*B + n <= Z_B, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
-  case 2: return "28 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next iteration; no-caching: 4b: not cached: a, x";
+  case 1: return "28 <= R_B, R_B < 29, n*B + n <= Z_B, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the "
+      "next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its "
+      "first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
+  case 2: return "28 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: the loop over 'j' hands 'sum' to the next "
+      "iteration; no-caching: 4b: not cached: a, x";
   case 3: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4, M = 4";
   case 4: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 8, M = 4";
   case 5: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 1, M = 2";
   case 6: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 4, M = 1";
-  case 7: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 2720, M = 6";
-  case 8: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 896, M = 6";
-  case 9: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 128, M = 16";
-  case 10: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3072, M = 2";
-  case 11: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 4096, M = 2";
-  case 12: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 8192, M = 3";
-  case 13: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 28160, M = 1";
+  case 7: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 2720, "
+      "M = 6";
+  case 8: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 896, M "
+      "= 6";
+  case 9: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 128, M "
+      "= 16";
+  case 10: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3072, "
+      "M = 2";
+  case 11: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = "
+      "4096, M = 2";
+  case 12: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = "
+      "8192, M = 3";
+  case 13: return "U0 + 40 <= R_B, T0*S + S + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = "
+      "28160, M = 1";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int reassociated_nearest(const cf_machine *machine, int m, int n, const reassociated_params *wanted, reassociated_params *feasible)
+static inline int reassociated_nearest(const cf_machine *machine, int m, int n, const reassociated_params *wanted,
+    reassociated_params *feasible)
 {
   reassociated_params cf_tried;
   double cf_closest = 0;
@@ -127,9 +143,10 @@ static inline int reassociated_nearest(const cf_machine *machine, int m, int n, 
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count reassociated_leaf_cost(int leaf, const cf_machine *machine, int m, int n, const reassociated_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count reassociated_leaf_cost(int leaf, const cf_machine *machine, int m, int n,
+    const reassociated_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[5];
   unsigned char cf_kept[5];
@@ -137,8 +154,10 @@ static inline cf_count reassociated_leaf_cost(int leaf, const cf_machine *machin
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -160,7 +179,9 @@ static inline cf_count reassociated_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n8 = cf_mul(B, n);
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, leaf == 0 ? 29u : 28u, cf_number_of(cf_add(cf_mul(B, n), n)) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, leaf == 0 ? 29u : 28u,
+        cf_number_of(cf_add(cf_mul(B, n), n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -181,7 +202,8 @@ static inline cf_count reassociated_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n6 = cf_div(n, 2);
     const long long cf_n7 = cf_mul(B, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -202,31 +224,76 @@ static inline cf_count reassociated_left_out(const cf_machine *machine, int m, i
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
+static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 320, 0, 256, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 }, { 160, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 896, 0, 1024, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 }, { 448, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 640, 0, 512, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 }, { 480, 0, 384, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 1792, 0, 2048, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 }, { 1344, 0, 1536, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
-    { { 19, 0, 9, 96, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 96, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
-    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
-    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, { 19, 0, 9, 288, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 1 together */
-    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 4 together */
-    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 1 together */
-    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 4 together */
-    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, { 19, 0, 9, 288, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 4 together */
-    { { 19, 0, 9, 160, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 160, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 1 together */
+    /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
+    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 320, 0, 256, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 },
+        { 160, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
+    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 896, 0, 1024, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 },
+        { 448, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
+    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 640, 0, 512, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 },
+        { 480, 0, 384, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
+    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 1792, 0, 2048, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 },
+        { 1344, 0, 1536, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
+        { 320, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
+        { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
+        { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
+        { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
+    { { 19, 0, 9, 96, 1, 0, 1, 0 }, { 532, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 96, 1, 0, 1, 0 },
+        { 532, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
+    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 },
+        { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 1 together */
+    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 271, 0, 34, 1152, 0, 2, 0, 20 }, { 19, 0, 9, 288, 1, 0, 1, 0 },
+        { 271, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 4 together */
+    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 },
+        { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 1 together */
+    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 288, 1, 0, 1, 0 },
+        { 86, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 4 together */
+    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 15, 0, 9, 32, 1, 0, 1, 0 },
+        { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 1 together */
+    { { 19, 0, 9, 288, 1, 0, 1, 0 }, { 542, 0, 68, 2304, 0, 4, 0, 40 }, { 19, 0, 9, 288, 1, 0, 1, 0 },
+        { 542, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 1 together */
+    { { 19, 0, 9, 160, 1, 0, 1, 0 }, { 716, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 160, 1, 0, 1, 0 },
+        { 716, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 880, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 4 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 1 together */
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
+        { 1760, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -235,91 +302,135 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 2048);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 2: /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1024);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 3: /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2 */
-    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 4096);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   case 4: /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1 */
-    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   case 5: /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8192 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 6: /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 8096 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 7: /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16 */
-    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
+    if (!(64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 1184 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 8: /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 27680 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 9: /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 20512 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 4 != 0;
     break;
   case 10: /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 16416 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   case 11: /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread)
+        && 56352 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
   default:
@@ -328,10 +439,11 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -344,9 +456,9 @@ static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int 
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
-static inline cf_count reassociated_leaves_out(const cf_machine *machine, int m, int n, const reassociated_params *params)
+static inline cf_count reassociated_leaves_out(const cf_machine *machine, int m, int n,
+    const reassociated_params *params)
 {
   cf_count cf_all = 0;
   (void)machine;
@@ -356,10 +468,10 @@ static inline cf_count reassociated_leaves_out(const cf_machine *machine, int m,
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int reassociated_expected(const cf_machine *machine, int m, int n, const reassociated_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -373,7 +485,8 @@ static inline int reassociated_expected(const cf_machine *machine, int m, int n,
   if (cf_status == CF_OK) { /* reassociated */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = reassociated_select(machine, m, n, params, &cf_chosen);
@@ -390,8 +503,8 @@ static inline int reassociated_expected(const cf_machine *machine, int m, int n,
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int reassociated_value(int cf_which, int cf_exponent, const cf_machine *machine, int m, int n)
 {
   reassociated_params cf_tried;
@@ -411,10 +524,9 @@ static inline int reassociated_value(int cf_which, int cf_exponent, const cf_mac
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int reassociated_defaults(const cf_machine *machine, int m, int n, reassociated_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -446,9 +558,12 @@ static inline int reassociated_defaults(const cf_machine *machine, int m, int n,
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = reassociated_leaves_out(machine, m, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = reassociated_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        reassociated_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = reassociated_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          reassociated_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -462,20 +577,24 @@ static inline int reassociated_defaults(const cf_machine *machine, int m, int n,
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int reassociated_launch(int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream);
+int reassociated_launch(int m, int n, const float *a, const float *x, float *y, const reassociated_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int reassociated_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream);
+int reassociated_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const reassociated_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int reassociated_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream,
+int reassociated_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const reassociated_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int reassociated_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int reassociated_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y,
+    const reassociated_params *params,
     reassociated_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

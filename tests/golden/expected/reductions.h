@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_REDUCTIONS_H
 #define CF_GENERATED_REDUCTIONS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,15 +26,16 @@ typedef struct reductions_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles add up sums in another order (--reassociate). Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles add up sums in another order (--reassociate). Time tiles, which do several sweeps of a loop
+     in a launch, come last; what they leave of a loop is done by register tiles. */
   int tile;
 } reductions_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int reductions_1_select(const cf_machine *machine, int n, int m, const reductions_params *params, cf_choice *choice)
+static inline int reductions_1_select(const cf_machine *machine, int n, int m, const reductions_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -75,16 +80,19 @@ static inline const char *reductions_1_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "32 <= R_B, B0*B1 <= T_B";
-  case 1: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4";
+  case 1: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = "
+      "4";
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
+      "8";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int reductions_1_nearest(const cf_machine *machine, int n, int m, const reductions_params *wanted, reductions_params *feasible)
+static inline int reductions_1_nearest(const cf_machine *machine, int n, int m, const reductions_params *wanted,
+    reductions_params *feasible)
 {
   reductions_params cf_tried;
   double cf_closest = 0;
@@ -119,9 +127,10 @@ static inline int reductions_1_nearest(const cf_machine *machine, int n, int m, 
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count reductions_1_leaf_cost(int leaf, const cf_machine *machine, int m, int j_parts, int j_steps, int i_parts, int i_steps, const reductions_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count reductions_1_leaf_cost(int leaf, const cf_machine *machine, int m, int j_parts, int j_steps,
+    int i_parts, int i_steps, const reductions_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -154,8 +163,12 @@ static inline cf_count reductions_1_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n14 = cf_mul(i_parts, m);
     const long long cf_n15 = cf_mul(B0, m);
     const long long cf_n16 = cf_mul(B0, j_parts);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(j_parts, B1), 1), B1), cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1 }, { B1, B0, 1 }, 32u, cf_number_of(0) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(j_parts, B1), 1), B1), cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1 }, { B1, B0, 1 },
+        32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -164,7 +177,8 @@ static inline cf_count reductions_1_leaf_cost(int leaf, const cf_machine *machin
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count reductions_1_left_out(const cf_machine *machine, int m, int j_parts, int j_steps, int i_parts, int i_steps, const reductions_params *params)
+static inline cf_count reductions_1_left_out(const cf_machine *machine, int m, int j_parts, int j_steps, int i_parts,
+    int i_steps, const reductions_params *params)
 {
   (void)m;
   (void)j_parts;
@@ -178,12 +192,19 @@ static inline cf_count reductions_1_left_out(const cf_machine *machine, int m, i
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *machine, int j_parts, int i_parts, int i_steps, int cf_together, int cf_sweeps)
+static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *machine, int j_parts, int i_parts,
+    int i_steps, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 992, 0, 96, 12288, 4, 0, 0, 44 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 72, 9216, 3, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 248, 0, 24, 3072, 2, 0, 0, 22 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 186, 0, 18, 1728, 2, 0, 0, 22 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    { { 992, 0, 96, 12288, 8, 0, 0, 88 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 36, 4608, 3, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 992, 0, 96, 12288, 4, 0, 0, 44 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 72, 9216, 3, 0, 0, 33 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 248, 0, 24, 3072, 2, 0, 0, 22 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 186, 0, 18, 1728, 2, 0, 0, 22 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    { { 992, 0, 96, 12288, 8, 0, 0, 88 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 36, 4608, 3, 0, 0, 33 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = j_parts; /* j_parts */
@@ -194,27 +215,45 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit1 % 1024 != 0;
     break;
   case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
     break;
   case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
   default:
@@ -223,17 +262,19 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts, int i_parts, int i_steps, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts, int i_parts, int i_steps,
+    int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reductions_1_tile_cost(cf_number, machine, j_parts, i_parts, i_steps, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1,
+          reductions_1_tile_cost(cf_number, machine, j_parts, i_parts, i_steps, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -241,7 +282,8 @@ static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int reductions_2_select(const cf_machine *machine, int n, int m, const reductions_params *params, cf_choice *choice)
+static inline int reductions_2_select(const cf_machine *machine, int n, int m, const reductions_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -291,7 +333,8 @@ static inline const char *reductions_2_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "29 <= R_B, 2 <= Z_B, B0 <= T_B";
-  case 1: return "28 <= R_B, Z_B < 2, B0 <= T_B; granularity: 3a: the extent of the loop over 'i_fold' may be negative; no-caching: 4b: not cached: r";
+  case 1: return "28 <= R_B, Z_B < 2, B0 <= T_B; granularity: 3a: the extent of the loop over 'i_fold' may be "
+      "negative; no-caching: 4b: not cached: r";
   case 2: return "U0 + 40 <= R_B, 2*T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4, M = 4";
   case 3: return "U0 + 40 <= R_B, 2*T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 8, M = 4";
   case 4: return "U0 + 40 <= R_B, 2*T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 1, M = 2";
@@ -302,7 +345,8 @@ static inline const char *reductions_2_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int reductions_2_nearest(const cf_machine *machine, int n, int m, const reductions_params *wanted, reductions_params *feasible)
+static inline int reductions_2_nearest(const cf_machine *machine, int n, int m, const reductions_params *wanted,
+    reductions_params *feasible)
 {
   reductions_params cf_tried;
   double cf_closest = 0;
@@ -331,9 +375,10 @@ static inline int reductions_2_nearest(const cf_machine *machine, int n, int m, 
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machine, int i_folded, const reductions_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machine, int i_folded,
+    const reductions_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -361,7 +406,8 @@ static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n8 = cf_div(cf_div(cf_add(B0, 1), B0), 2);
     const long long cf_n9 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29u, cf_number_of(2) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29u, cf_number_of(2) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -381,7 +427,8 @@ static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -401,17 +448,34 @@ static inline cf_count reductions_2_left_out(const cf_machine *machine, int i_fo
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together, int cf_sweeps)
+static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 722, 0, 300, 32, 0, 8, 8, 19 }, { 448, 0, 256, 16384, 1, 0, 0, 4 }, { 699, 0, 296, 32, 0, 8, 8, 19 }, { 224, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 722, 0, 300, 32, 0, 8, 8, 19 }, { 1024, 0, 1024, 16384, 1, 0, 0, 4 }, { 699, 0, 296, 32, 0, 8, 8, 19 }, { 512, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 776, 0, 288, 32, 0, 6, 6, 17 }, { 896, 0, 512, 8192, 1, 0, 0, 8 }, { 730, 0, 280, 32, 0, 6, 6, 17 }, { 672, 0, 384, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 776, 0, 288, 32, 0, 6, 6, 17 }, { 2048, 0, 2048, 8192, 1, 0, 0, 8 }, { 730, 0, 280, 32, 0, 6, 6, 17 }, { 1536, 0, 1536, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 448, 0, 256, 32768, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 448, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1792, 0, 1024, 131072, 1, 0, 0, 4 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1792, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 4096, 0, 4096, 131072, 1, 0, 0, 4 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 4096, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
+    /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
+    { { 722, 0, 300, 32, 0, 8, 8, 19 }, { 448, 0, 256, 16384, 1, 0, 0, 4 }, { 699, 0, 296, 32, 0, 8, 8, 19 },
+        { 224, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
+    { { 722, 0, 300, 32, 0, 8, 8, 19 }, { 1024, 0, 1024, 16384, 1, 0, 0, 4 }, { 699, 0, 296, 32, 0, 8, 8, 19 },
+        { 512, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
+    { { 776, 0, 288, 32, 0, 6, 6, 17 }, { 896, 0, 512, 8192, 1, 0, 0, 8 }, { 730, 0, 280, 32, 0, 6, 6, 17 },
+        { 672, 0, 384, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
+    { { 776, 0, 288, 32, 0, 6, 6, 17 }, { 2048, 0, 2048, 8192, 1, 0, 0, 8 }, { 730, 0, 280, 32, 0, 6, 6, 17 },
+        { 1536, 0, 1536, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 448, 0, 256, 32768, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 },
+        { 448, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 },
+        { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1792, 0, 1024, 131072, 1, 0, 0, 4 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 },
+        { 1792, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 2048, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 4096, 0, 4096, 131072, 1, 0, 0, 4 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 },
+        { 4096, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 2048, 0 },
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
@@ -420,7 +484,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4 */
-    if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 2048);
@@ -428,7 +494,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 2: /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4 */
-    if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1024);
@@ -436,7 +504,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 3: /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2 */
-    if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 4096);
@@ -444,7 +514,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_launch.is_cut = 0;
     break;
   case 4: /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1 */
-    if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
@@ -457,10 +529,11 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -475,7 +548,8 @@ static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folde
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int reductions_3_select(const cf_machine *machine, int n, const reductions_params *params, cf_choice *choice)
+static inline int reductions_3_select(const cf_machine *machine, int n, const reductions_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -493,7 +567,9 @@ static inline int reductions_3_select(const cf_machine *machine, int n, const re
   int cf_status;
   if (!(B0 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, B0);
-  cf_status = cf_check(choice, cf_le(cf_div(cf_add(n, 1), 2), 2147352575), "(n + 1) / 2 <= 2147352575", cf_div(cf_add(n, 1), 2), 2147352575);
+  cf_status =
+      cf_check(choice, cf_le(cf_div(cf_add(n, 1), 2), 2147352575), "(n + 1) / 2 <= 2147352575", cf_div(cf_add(n, 1), 2),
+      2147352575);
   if (cf_status != CF_OK) return cf_status;
   cf_facts[0] = cf_compare("B0 <= T_B", CF_ROOM,
                            cf_amount(B0), CF_AT_MOST, T_B);
@@ -519,7 +595,8 @@ static inline const char *reductions_3_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int reductions_3_nearest(const cf_machine *machine, int n, const reductions_params *wanted, reductions_params *feasible)
+static inline int reductions_3_nearest(const cf_machine *machine, int n, const reductions_params *wanted,
+    reductions_params *feasible)
 {
   reductions_params cf_tried;
   double cf_closest = 0;
@@ -548,9 +625,10 @@ static inline int reductions_3_nearest(const cf_machine *machine, int n, const r
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count reductions_3_leaf_cost(int leaf, const cf_machine *machine, int n, int i_parts, int i_steps, const reductions_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count reductions_3_leaf_cost(int leaf, const cf_machine *machine, int n, int i_parts, int i_steps,
+    const reductions_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[2];
   unsigned char cf_kept[2];
@@ -577,7 +655,8 @@ static inline cf_count reductions_3_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n9 = cf_neg(cf_mul(2, B0));
     const long long cf_n10 = cf_sub(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -586,7 +665,8 @@ static inline cf_count reductions_3_leaf_cost(int leaf, const cf_machine *machin
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count reductions_3_left_out(const cf_machine *machine, int n, int i_parts, int i_steps, const reductions_params *params)
+static inline cf_count reductions_3_left_out(const cf_machine *machine, int n, int i_parts, int i_steps,
+    const reductions_params *params)
 {
   (void)n;
   (void)i_parts;
@@ -598,11 +678,16 @@ static inline cf_count reductions_3_left_out(const cf_machine *machine, int n, i
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *machine, int n, int i_parts, int i_steps, int cf_together, int cf_sweeps)
+static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *machine, int n, int i_parts, int i_steps,
+    int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 320, 0, 160, 20480, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 160, 0, 80, 10240, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 60, 7680, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 320, 0, 160, 20480, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 160, 0, 80, 10240, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 60, 7680, 2, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = i_steps; /* i_steps */
@@ -612,19 +697,29 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
@@ -633,17 +728,19 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int i_parts, int i_steps, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int i_parts, int i_steps, int cf_together,
+    long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reductions_3_tile_cost(cf_number, machine, n, i_parts, i_steps, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1,
+          reductions_3_tile_cost(cf_number, machine, n, i_parts, i_steps, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -651,7 +748,8 @@ static inline cf_tiling reductions_3_tile(const cf_machine *machine, int n, int 
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int reductions_4_select(const cf_machine *machine, int n, const reductions_params *params, cf_choice *choice)
+static inline int reductions_4_select(const cf_machine *machine, int n, const reductions_params *params,
+    cf_choice *choice)
 {
   const int B0 = params->B0;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -673,7 +771,9 @@ static inline int reductions_4_select(const cf_machine *machine, int n, const re
   int cf_status;
   if (!(B0 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, B0);
-  cf_status = cf_check(choice, cf_le(cf_div(cf_add(n, 1), 2), 2147352575), "(n + 1) / 2 <= 2147352575", cf_div(cf_add(n, 1), 2), 2147352575);
+  cf_status =
+      cf_check(choice, cf_le(cf_div(cf_add(n, 1), 2), 2147352575), "(n + 1) / 2 <= 2147352575", cf_div(cf_add(n, 1), 2),
+      2147352575);
   if (cf_status != CF_OK) return cf_status;
   cf_facts[0] = cf_compare("B0 <= T_B", CF_ROOM,
                            cf_amount(B0), CF_AT_MOST, T_B);
@@ -699,7 +799,8 @@ static inline const char *reductions_4_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "28 <= R_B, 1 <= Z_B, B0 <= T_B";
-  case 1: return "27 <= R_B, Z_B < 1, B0 <= T_B; granularity: 3a: the extent of the loop over 'i_fold' may be negative; no-caching: 4b: not cached: total";
+  case 1: return "27 <= R_B, Z_B < 1, B0 <= T_B; granularity: 3a: the extent of the loop over 'i_fold' may be "
+      "negative; no-caching: 4b: not cached: total";
   case 2: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4, M = 4";
   case 3: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 8, M = 4";
   case 4: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 1, M = 2";
@@ -710,7 +811,8 @@ static inline const char *reductions_4_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int reductions_4_nearest(const cf_machine *machine, int n, const reductions_params *wanted, reductions_params *feasible)
+static inline int reductions_4_nearest(const cf_machine *machine, int n, const reductions_params *wanted,
+    reductions_params *feasible)
 {
   reductions_params cf_tried;
   double cf_closest = 0;
@@ -739,9 +841,10 @@ static inline int reductions_4_nearest(const cf_machine *machine, int n, const r
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machine, int i_folded, const reductions_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machine, int i_folded,
+    const reductions_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[3];
   unsigned char cf_kept[3];
@@ -767,7 +870,8 @@ static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n7 = cf_div(B0, B0);
     const long long cf_n8 = cf_div(cf_div(B0, B0), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(1) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(1) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -786,7 +890,8 @@ static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 27u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 27u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -806,17 +911,34 @@ static inline cf_count reductions_4_left_out(const cf_machine *machine, int i_fo
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together, int cf_sweeps)
+static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 224, 0, 128, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 112, 0, 64, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 512, 0, 512, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 256, 0, 256, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 448, 0, 256, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 336, 0, 192, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 1024, 0, 1024, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 768, 0, 768, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
+    /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
+    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 224, 0, 128, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 },
+        { 112, 0, 64, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
+    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 512, 0, 512, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 },
+        { 256, 0, 256, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
+    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 448, 0, 256, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 },
+        { 336, 0, 192, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
+    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 1024, 0, 1024, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 },
+        { 768, 0, 768, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
+        { 224, 0, 128, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
+        { 512, 0, 512, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
+        { 896, 0, 512, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
+        { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
@@ -825,7 +947,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 2048);
@@ -833,7 +957,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 2: /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 256 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1024);
@@ -841,7 +967,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 3: /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2 */
-    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 4096);
@@ -849,7 +977,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     cf_launch.is_cut = 0;
     break;
   case 4: /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1 */
-    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
@@ -862,10 +992,11 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folded, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -878,7 +1009,6 @@ static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folde
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count reductions_leaves_out(const cf_machine *machine, int n, int m, const reductions_params *params)
 {
@@ -890,10 +1020,10 @@ static inline cf_count reductions_leaves_out(const cf_machine *machine, int n, i
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int reductions_expected(const cf_machine *machine, int n, int m, const reductions_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -905,14 +1035,22 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* reductions_1 */
-    const long long j_rows = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512));
-    const long long j_parts = cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)));
+    const long long j_rows =
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512));
+    const long long j_parts =
+        cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)));
     const long long j_steps = cf_div(cf_sub(cf_add(m, j_parts), 1), j_parts);
-    const long long i_parts = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)));
+    const long long i_parts =
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4),
+        cf_div(131072, j_parts)));
     const long long i_steps = cf_div(cf_sub(cf_add(n, i_parts), 1), i_parts);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)j_rows;
@@ -926,19 +1064,29 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
       cf_tiles[0] = reductions_1_tile(machine, (int)j_parts, (int)i_parts, (int)i_steps, 4, 1, -1, CF_SATURATED).cost;
     /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
     if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
-    cf_least_cycles = reductions_1_leaf_cost(cf_chosen.leaf, machine, m, (int)j_parts, (int)j_steps, (int)i_parts, (int)i_steps, params, cf_bound);
+    cf_least_cycles =
+        reductions_1_leaf_cost(cf_chosen.leaf, machine, m, (int)j_parts, (int)j_steps, (int)i_parts, (int)i_steps,
+        params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   if (cf_status == CF_OK) { /* reductions_2 */
-    const long long j_rows = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512));
-    const long long j_parts = cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)));
-    const long long i_parts = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)));
+    const long long j_rows =
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512));
+    const long long j_parts =
+        cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)));
+    const long long i_parts =
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4),
+        cf_div(131072, j_parts)));
     const long long i_folded = cf_if(cf_lt(n, 1), 0, cf_if(cf_lt(m, 1), 0, cf_mul(i_parts, j_parts)));
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)j_rows;
@@ -957,11 +1105,15 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   if (cf_status == CF_OK) { /* reductions_3 */
-    const long long i_parts = cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072));
+    const long long i_parts =
+        cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072),
+        cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072));
     const long long i_steps = cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)i_parts;
@@ -978,11 +1130,15 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   if (cf_status == CF_OK) { /* reductions_4 */
-    const long long i_parts = cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072));
+    const long long i_parts =
+        cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1,
+        cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072),
+        cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072));
     const long long i_folded = cf_if(cf_lt(cf_div(cf_add(n, 1), 2), 1), 0, i_parts);
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)i_parts;
@@ -1001,8 +1157,8 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int reductions_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
 {
   reductions_params cf_tried;
@@ -1024,10 +1180,9 @@ static inline int reductions_value(int cf_which, int cf_exponent, const cf_machi
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int reductions_defaults(const cf_machine *machine, int n, int m, reductions_params *params)
 {
   cf_count cf_tiles[4] = { 0 }, cf_cycles, cf_leaves;
@@ -1065,9 +1220,12 @@ static inline int reductions_defaults(const cf_machine *machine, int n, int m, r
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = reductions_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = reductions_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        reductions_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = reductions_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          reductions_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -1082,20 +1240,24 @@ static inline int reductions_defaults(const cf_machine *machine, int n, int m, r
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int reductions_launch(int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream);
+int reductions_launch(int n, int m, const float *a, const int *k, float *y, float *r, int *total,
+    const reductions_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int reductions_launch_on(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream);
+int reductions_launch_on(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r,
+    int *total, const reductions_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int reductions_launch_explained(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
+int reductions_launch_explained(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y,
+    float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int reductions_choose(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int reductions_choose(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r,
+    int *total, const reductions_params *params,
     reductions_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_RESIDENT_ROWS_H
 #define CF_GENERATED_RESIDENT_ROWS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,15 +25,16 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct softmax_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } softmax_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
    choice may be NULL. */
-static inline int softmax_select(const cf_machine *machine, int m, int n, const softmax_params *params, cf_choice *choice)
+static inline int softmax_select(const cf_machine *machine, int m, int n, const softmax_params *params,
+    cf_choice *choice)
 {
   const int B = params->B;
   const cf_count R_B = cf_amount(machine->registers_per_thread);
@@ -78,23 +83,32 @@ static inline const char *softmax_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "29 <= R_B, 2*n*B + B <= Z_B, B <= T_B";
-  case 1: return "32 <= R_B, Z_B < 2*n*B + B, B <= T_B; granularity: 3a: the loop over 'j' hands 'most' to the next iteration; no-caching: 4b: not cached: a, y";
+  case 1: return "32 <= R_B, Z_B < 2*n*B + B, B <= T_B; granularity: 3a: the loop over 'j' hands 'most' to the next "
+      "iteration; no-caching: 4b: not cached: a, y";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
-  case 4: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4096, M = 6";
-  case 5: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 1024, M = 6";
-  case 6: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = 160, M = 16";
-  case 7: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S = 3456, M = 2";
-  case 8: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S = 5120, M = 2";
-  case 9: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S = 16384, M = 3";
-  case 10: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, S = 56320, M = 1";
+  case 4: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S "
+      "= 4096, M = 6";
+  case 5: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S "
+      "= 1024, M = 6";
+  case 6: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 8, S = "
+      "160, M = 16";
+  case 7: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 64, S "
+      "= 3456, M = 2";
+  case 8: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, S "
+      "= 5120, M = 2";
+  case 9: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, S "
+      "= 16384, M = 3";
+  case 10: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, "
+      "S = 56320, M = 1";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int softmax_nearest(const cf_machine *machine, int m, int n, const softmax_params *wanted, softmax_params *feasible)
+static inline int softmax_nearest(const cf_machine *machine, int m, int n, const softmax_params *wanted,
+    softmax_params *feasible)
 {
   softmax_params cf_tried;
   double cf_closest = 0;
@@ -123,17 +137,23 @@ static inline int softmax_nearest(const cf_machine *machine, int m, int n, const
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count softmax_leaf_cost(int leaf, const cf_machine *machine, int m, int n, const softmax_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count softmax_leaf_cost(int leaf, const cf_machine *machine, int m, int n,
+    const softmax_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[12];
   unsigned char cf_kept[12];
   const int B = params->B;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 84, 0 }, { 0, 4, 1, 1, 0 }, { 1, 5, 1, 1, 0 }, { 0, 4, 1, 13, 0 }, { 3, 9, 1, 1, 0 }, { 0, 4, 1, 13, 0 }, { 5, 9, 1, 1, 0 }, { 0, 7, 1, 2, 0 }, { 0, 7, 1, 13, 0 }, { 0, 7, 1, 11, 0 }, { 0, 4, 1, 13, 0 }, { 10, 9, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 4, 4, 0, 0 }, { 6, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 }, { 7, 4, 1, 0 }, { 8, 4, 3, 0 }, { 9, 4, 3, 0 }, { 0, 1, 0, 1 }, { 11, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 84, 0 }, { 0, 4, 1, 1, 0 }, { 1, 5, 1, 1, 0 }, { 0, 4, 1, 13, 0 }, { 3, 9, 1, 1, 0 },
+        { 0, 4, 1, 13, 0 }, { 5, 9, 1, 1, 0 }, { 0, 7, 1, 2, 0 }, { 0, 7, 1, 13, 0 }, { 0, 7, 1, 11, 0 },
+        { 0, 4, 1, 13, 0 }, { 10, 9, 1, 1, 0 } };
+    static const cf_region cf_regions[] =
+        { { 1, 4, 0, 0 }, { 4, 4, 0, 0 }, { 6, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 }, { 7, 4, 1, 0 },
+        { 8, 4, 3, 0 }, { 9, 4, 3, 0 }, { 0, 1, 0, 1 }, { 11, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 1, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 2, 4, 1, 1, { 1, 0, 0 }, { 1, 1, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
@@ -165,11 +185,14 @@ static inline cf_count softmax_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n10 = cf_div(cf_div(cf_sub(cf_add(B, n), 1), B), 2);
     const long long cf_n11 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 29u, cf_number_of(cf_add(cf_mul(2, cf_mul(B, n)), B)) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 29u,
+        cf_number_of(cf_add(cf_mul(2, cf_mul(B, n)), B)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 5, 1, 2, 0 }, { 0, 5, 1, 13, 0 }, { 0, 5, 1, 11, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 36, 0 }, { 0, 5, 1, 2, 0 }, { 0, 5, 1, 13, 0 }, { 0, 5, 1, 11, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 0, 0 }, { 1, 4, 1, 0 }, { 2, 1, 11, 0 }, { 3, 1, 10, 0 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 5, 0, 0 }, { 4, 1, 1 }, { 6, 0, 0 }, 0, 0, 0, 1 }, /* a, read */
@@ -190,7 +213,8 @@ static inline cf_count softmax_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n6 = cf_mul(B, n);
     const long long cf_n7 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 32u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -211,25 +235,58 @@ static inline cf_count softmax_left_out(const cf_machine *machine, int m, int n,
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
+static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 96, 0, 1024, 131072, 0, 0, 0, 0 }, { 1312, 0, 6144, 0, 3, 0, 0, 22 }, { 72, 0, 768, 98304, 0, 0, 0, 0 }, { 768, 0, 4608, 0, 9, 0, 0, 39 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 48, 0, 512, 65536, 0, 0, 0, 0 }, { 656, 0, 3072, 0, 3, 0, 0, 22 }, { 36, 0, 384, 49152, 0, 0, 0, 0 }, { 384, 0, 2304, 0, 6, 0, 0, 26 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
-    { { 355, 0, 162, 64, 1, 8, 12, 7 }, { 464, 0, 96, 2048, 0, 11, 0, 102 }, { 355, 0, 162, 64, 1, 8, 12, 7 }, { 464, 0, 96, 2048, 0, 11, 0, 102 }, 8, 40, 8482, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
-    { { 355, 0, 162, 128, 1, 8, 12, 7 }, { 640, 0, 96, 2048, 0, 11, 0, 102 }, { 355, 0, 162, 128, 1, 8, 12, 7 }, { 640, 0, 96, 2048, 0, 11, 0, 102 }, 8, 40, 8482, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
-    { { 243, 0, 162, 256, 1, 6, 10, 5 }, { 320, 0, 120, 2048, 0, 5, 0, 42 }, { 243, 0, 162, 256, 1, 6, 10, 5 }, { 320, 0, 120, 2048, 0, 5, 0, 42 }, 8, 40, 8488, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
-    { { 243, 0, 162, 512, 1, 6, 10, 5 }, { 496, 0, 120, 2048, 0, 5, 0, 42 }, { 243, 0, 162, 512, 1, 6, 10, 5 }, { 496, 0, 120, 2048, 0, 5, 0, 42 }, 8, 40, 8488, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
-    { { 27, 0, 34, 256, 1, 0, 8, 0 }, { 94, 0, 34, 512, 0, 11, 0, 30 }, { 27, 0, 34, 256, 1, 0, 8, 0 }, { 94, 0, 34, 512, 0, 11, 0, 30 }, 2, 41, 1384, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
-    { { 31, 0, 34, 512, 1, 0, 8, 0 }, { 136, 0, 34, 512, 0, 11, 0, 30 }, { 31, 0, 34, 512, 1, 0, 8, 0 }, { 136, 0, 34, 512, 0, 11, 0, 30 }, 2, 41, 1384, 0 }, /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
-    { { 483, 0, 322, 256, 1, 7, 11, 6 }, { 640, 0, 240, 4096, 0, 7, 0, 62 }, { 483, 0, 322, 256, 1, 7, 11, 6 }, { 640, 0, 240, 4096, 0, 7, 0, 62 }, 16, 41, 28200, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
-    { { 483, 0, 322, 512, 1, 7, 11, 6 }, { 992, 0, 240, 4096, 0, 7, 0, 62 }, { 483, 0, 322, 512, 1, 7, 11, 6 }, { 992, 0, 240, 4096, 0, 7, 0, 62 }, 16, 41, 28200, 0 }, /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
-    { { 595, 0, 306, 128, 1, 8, 12, 7 }, { 736, 0, 192, 4096, 0, 11, 0, 102 }, { 595, 0, 306, 128, 1, 8, 12, 7 }, { 736, 0, 192, 4096, 0, 11, 0, 102 }, 16, 41, 21028, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
-    { { 595, 0, 306, 256, 1, 8, 12, 7 }, { 1088, 0, 192, 4096, 0, 11, 0, 102 }, { 595, 0, 306, 256, 1, 8, 12, 7 }, { 1088, 0, 192, 4096, 0, 11, 0, 102 }, 16, 41, 21028, 0 }, /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
-    { { 411, 0, 178, 32, 1, 9, 13, 8 }, { 656, 0, 120, 2048, 0, 19, 0, 182 }, { 411, 0, 178, 32, 1, 9, 13, 8 }, { 656, 0, 120, 2048, 0, 19, 0, 182 }, 8, 41, 16673, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
-    { { 411, 0, 178, 32, 1, 9, 13, 8 }, { 832, 0, 120, 2048, 0, 19, 0, 182 }, { 411, 0, 178, 32, 1, 9, 13, 8 }, { 832, 0, 120, 2048, 0, 19, 0, 182 }, 8, 41, 16673, 0 }, /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
-    { { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1312, 0, 240, 4096, 0, 35, 0, 342 }, { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1312, 0, 240, 4096, 0, 35, 0, 342 }, 16, 41, 56865, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
-    { { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1664, 0, 240, 4096, 0, 35, 0, 342 }, { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1664, 0, 240, 4096, 0, 35, 0, 342 }, 16, 41, 56865, 0 }, /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 1 together */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 96, 0, 1024, 131072, 0, 0, 0, 0 }, { 1312, 0, 6144, 0, 3, 0, 0, 22 }, { 72, 0, 768, 98304, 0, 0, 0, 0 },
+        { 768, 0, 4608, 0, 9, 0, 0, 39 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 48, 0, 512, 65536, 0, 0, 0, 0 }, { 656, 0, 3072, 0, 3, 0, 0, 22 }, { 36, 0, 384, 49152, 0, 0, 0, 0 },
+        { 384, 0, 2304, 0, 6, 0, 0, 26 }, 8, 32, 0, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
+    { { 355, 0, 162, 64, 1, 8, 12, 7 }, { 464, 0, 96, 2048, 0, 11, 0, 102 }, { 355, 0, 162, 64, 1, 8, 12, 7 },
+        { 464, 0, 96, 2048, 0, 11, 0, 102 }, 8, 40, 8482, 0 },
+    /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
+    { { 355, 0, 162, 128, 1, 8, 12, 7 }, { 640, 0, 96, 2048, 0, 11, 0, 102 }, { 355, 0, 162, 128, 1, 8, 12, 7 },
+        { 640, 0, 96, 2048, 0, 11, 0, 102 }, 8, 40, 8482, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
+    { { 243, 0, 162, 256, 1, 6, 10, 5 }, { 320, 0, 120, 2048, 0, 5, 0, 42 }, { 243, 0, 162, 256, 1, 6, 10, 5 },
+        { 320, 0, 120, 2048, 0, 5, 0, 42 }, 8, 40, 8488, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
+    { { 243, 0, 162, 512, 1, 6, 10, 5 }, { 496, 0, 120, 2048, 0, 5, 0, 42 }, { 243, 0, 162, 512, 1, 6, 10, 5 },
+        { 496, 0, 120, 2048, 0, 5, 0, 42 }, 8, 40, 8488, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
+    { { 27, 0, 34, 256, 1, 0, 8, 0 }, { 94, 0, 34, 512, 0, 11, 0, 30 }, { 27, 0, 34, 256, 1, 0, 8, 0 },
+        { 94, 0, 34, 512, 0, 11, 0, 30 }, 2, 41, 1384, 0 },
+    /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
+    { { 31, 0, 34, 512, 1, 0, 8, 0 }, { 136, 0, 34, 512, 0, 11, 0, 30 }, { 31, 0, 34, 512, 1, 0, 8, 0 },
+        { 136, 0, 34, 512, 0, 11, 0, 30 }, 2, 41, 1384, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
+    { { 483, 0, 322, 256, 1, 7, 11, 6 }, { 640, 0, 240, 4096, 0, 7, 0, 62 }, { 483, 0, 322, 256, 1, 7, 11, 6 },
+        { 640, 0, 240, 4096, 0, 7, 0, 62 }, 16, 41, 28200, 0 },
+    /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
+    { { 483, 0, 322, 512, 1, 7, 11, 6 }, { 992, 0, 240, 4096, 0, 7, 0, 62 }, { 483, 0, 322, 512, 1, 7, 11, 6 },
+        { 992, 0, 240, 4096, 0, 7, 0, 62 }, 16, 41, 28200, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
+    { { 595, 0, 306, 128, 1, 8, 12, 7 }, { 736, 0, 192, 4096, 0, 11, 0, 102 }, { 595, 0, 306, 128, 1, 8, 12, 7 },
+        { 736, 0, 192, 4096, 0, 11, 0, 102 }, 16, 41, 21028, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
+    { { 595, 0, 306, 256, 1, 8, 12, 7 }, { 1088, 0, 192, 4096, 0, 11, 0, 102 }, { 595, 0, 306, 256, 1, 8, 12, 7 },
+        { 1088, 0, 192, 4096, 0, 11, 0, 102 }, 16, 41, 21028, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
+    { { 411, 0, 178, 32, 1, 9, 13, 8 }, { 656, 0, 120, 2048, 0, 19, 0, 182 }, { 411, 0, 178, 32, 1, 9, 13, 8 },
+        { 656, 0, 120, 2048, 0, 19, 0, 182 }, 8, 41, 16673, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
+    { { 411, 0, 178, 32, 1, 9, 13, 8 }, { 832, 0, 120, 2048, 0, 19, 0, 182 }, { 411, 0, 178, 32, 1, 9, 13, 8 },
+        { 832, 0, 120, 2048, 0, 19, 0, 182 }, 8, 41, 16673, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
+    { { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1312, 0, 240, 4096, 0, 35, 0, 342 }, { 819, 0, 354, 32, 1, 10, 14, 9 },
+        { 1312, 0, 240, 4096, 0, 35, 0, 342 }, 16, 41, 56865, 0 },
+    /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 1 together */
+    { { 819, 0, 354, 32, 1, 10, 14, 9 }, { 1664, 0, 240, 4096, 0, 35, 0, 342 }, { 819, 0, 354, 32, 1, 10, 14, 9 },
+        { 1664, 0, 240, 4096, 0, 35, 0, 342 }, 16, 41, 56865, 0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -238,75 +295,118 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   case 3: /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6 */
-    if (!(8482 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
+    if (!(8482 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
   case 4: /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6 */
-    if (!(8488 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 1024) == 1)) return CF_SATURATED;
+    if (!(8488 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 1024) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 5: /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16 */
-    if (!(1384 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 160) == 1)) return CF_SATURATED;
+    if (!(1384 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 6: /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2 */
-    if (!(28200 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3456) == 1)) return CF_SATURATED;
+    if (!(28200 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3456) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   case 7: /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2 */
-    if (!(21028 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 5120) == 1)) return CF_SATURATED;
+    if (!(21028 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 5120) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 4 != 0;
     break;
   case 8: /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3 */
-    if (!(16673 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 16384) == 1)) return CF_SATURATED;
+    if (!(16673 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 16384) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = 0;
     break;
   case 9: /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1 */
-    if (!(56865 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 56320) == 1)) return CF_SATURATED;
+    if (!(56865 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 56320) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
     cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = 0;
     break;
   default:
@@ -315,10 +415,11 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling softmax_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling softmax_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -331,7 +432,6 @@ static inline cf_tiling softmax_tile(const cf_machine *machine, int m, int n, in
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count softmax_leaves_out(const cf_machine *machine, int m, int n, const softmax_params *params)
 {
@@ -343,10 +443,10 @@ static inline cf_count softmax_leaves_out(const cf_machine *machine, int m, int 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int softmax_expected(const cf_machine *machine, int m, int n, const softmax_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -360,7 +460,8 @@ static inline int softmax_expected(const cf_machine *machine, int m, int n, cons
   if (cf_status == CF_OK) { /* softmax */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = softmax_select(machine, m, n, params, &cf_chosen);
@@ -377,8 +478,8 @@ static inline int softmax_expected(const cf_machine *machine, int m, int n, cons
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int softmax_value(int cf_which, int cf_exponent, const cf_machine *machine, int m, int n)
 {
   softmax_params cf_tried;
@@ -398,10 +499,9 @@ static inline int softmax_value(int cf_which, int cf_exponent, const cf_machine 
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int softmax_defaults(const cf_machine *machine, int m, int n, softmax_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -433,9 +533,12 @@ static inline int softmax_defaults(const cf_machine *machine, int m, int n, soft
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = softmax_leaves_out(machine, m, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = softmax_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        softmax_expected(machine, m, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = softmax_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          softmax_expected(machine, m, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -452,16 +555,18 @@ static inline int softmax_defaults(const cf_machine *machine, int m, int n, soft
 int softmax_launch(int m, int n, const float *a, float *y, const softmax_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int softmax_launch_on(const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params, struct CUstream_st *stream);
+int softmax_launch_on(const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int softmax_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params, struct CUstream_st *stream,
+int softmax_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *y,
+    const softmax_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int softmax_choose(const cf_machine *machine, int m, int n, const float *a, float *y, const softmax_params *params,
     softmax_params *chosen, cf_choice *why);
 

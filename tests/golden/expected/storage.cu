@@ -3,18 +3,8 @@
 #include <cuda_bf16.h>
 #include "storage.h"
 
-#include <atomic>
-#include <string.h>
-#ifdef CF_OBSERVE
-#include <stdio.h>
-#include <stdlib.h>
-#endif
-
-<library/prologue.cu>
-
-<library/vectors.cu>
-
-<library/stage.cu>
+#include "cf_device.cuh"
+#include "cf_launch.h"
 
 // ---- kernels
 
@@ -35,7 +25,7 @@ extern "C" __global__ void product_leaf0(
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
     const int i_thread = threadIdx.y;
-    // copy in a: B0 x n elements
+    // stage(a): B0 x n elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
@@ -76,7 +66,7 @@ extern "C" __global__ void product_leaf1(
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
     const int i_thread = threadIdx.y;
-    // copy in a: B0 x n elements
+    // stage(a): B0 x n elements into shared memory
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
@@ -142,7 +132,7 @@ extern "C" __global__ void rounded_leaf0(
   __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_shared + 4 * (n * B));
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in a: B x n elements
+  // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
@@ -150,7 +140,7 @@ extern "C" __global__ void rounded_leaf0(
       if (e0 < n)
         shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
     }
-  // copy in x: n elements
+  // stage(x): n elements into shared memory
   for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
     const int e0 = x0;
     shared_x[x0] = x[e0];
@@ -213,7 +203,7 @@ extern "C" __global__ void every_leaf0(
   __half *const shared_x = (__half *)cf_shared;
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
-  // copy in x: B + 2 elements
+  // stage(x): B + 2 elements into shared memory
   for (int x0 = threadIdx.x; x0 < B + 2; x0 += blockDim.x) {
     const int e0 = i_block * B + x0;
     if (e0 < n)
@@ -332,8 +322,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     int y1_limit,
     int k_limit)
 {
-  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -350,10 +341,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   const int o1 = i1 * (T1 * U1);
   __half *const shared_a = (__half *)cf_shared;
   __half *const shared_b = (__half *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
-  cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
-  cf_feed<__half, cf_together == 4, D, T1 * U1, 0, D, 0, T0
-      * T1> feed_b(&b[o1], b_stride0, k_limit, y1_limit - o1, thread);
+  // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
+  cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
+  // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
+  cf_feed<__half, cf_together == 4, D, T1 * U1, 0, D, 0,
+      T0 * T1> feed_b(&b[o1], b_stride0, k_limit, y1_limit - o1, thread);
+  // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -388,6 +382,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   }
   cf_await<S - 2>();
   __syncthreads();
+  // stage(a, b): what a step reads into registers, a step ahead
   __half fragment_a[2][U0];
   __half fragment_b[2][U1];
   const int whole = k_limit / D;
@@ -407,11 +402,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
       }
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
-      cf_vectors<4, U0, 4
-          * T0>(&fragment_a[(z + 1) % 2][0],
+      cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
           &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
-      cf_vectors<4, U1, 4
-          * T1>(&fragment_b[(z + 1) % 2][0],
+      cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
@@ -479,7 +472,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     int k_limit)
 {
   static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes; a name of C++, unlike cf_shared in the kernels of C
+  CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
@@ -488,10 +481,13 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_shared;
   __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_shared + 4 * (T0 * U0 * D * S));
   const int thread = t0;
-  cf_feed<__nv_bfloat16, cf_together == 4, T0 * U0, D, 1, 0, D, T0
-      * H> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, k_limit, thread);
-  cf_feed<__nv_bfloat16, cf_together == 4, 1, D, 0, 0, D, T0
-      * H> feed_x(&x[0], 1, 1, k_limit, thread);
+  // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
+  cf_feed<__nv_bfloat16, cf_together == 4, T0 * U0, D, 1, 0, D,
+      T0 * H> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, k_limit, thread);
+  // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
+  cf_feed<__nv_bfloat16, cf_together == 4, 1, D, 0, 0, D,
+      T0 * H> feed_x(&x[0], 1, 1, k_limit, thread);
+  // accumulate(y): U0 values in registers while the loop runs
   __nv_bfloat16 private_y[U0];
   if (H == 1 || thread < T0) {
     #pragma unroll
@@ -560,32 +556,24 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   }
 }
 
-<library/language.h>
-#ifndef CF_KERNEL
-#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
-#endif
-
-namespace {
-
-<library/launch.h>
-
-} // namespace
-
 // ---- product
 
-
-static int product_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
+static int product_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(product_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -599,22 +587,27 @@ static int product_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
     },
     cf_mul(B0, n), // n*B0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int product_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
+static int product_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(product_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -628,22 +621,27 @@ static int product_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
     },
     cf_mul(B0, n), // n*B0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int product_leaf2_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
+static int product_leaf2_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n,
+    int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(product_leaf2), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
-  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
+      "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -657,11 +655,13 @@ static int product_leaf2_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const cf_half *a, const cf_half *b, cf_half *c, int n)
+static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D,
+    int S, int cf_together, const cf_half *a, const cf_half *b, cf_half *c, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(product_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
@@ -679,29 +679,41 @@ static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_b_stride0_wide = n; // n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
   const long long cf_given_c_stride0_wide = n; // n
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(n); // n
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(n); // n
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(n); // n
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
+    // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
+    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))),
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  void *cf_arguments[] =
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
+      &cf_given_y1_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
@@ -753,7 +765,8 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
     return product_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 6)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = product_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -774,7 +787,8 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
 static void product_host(cf_call *cf_state, int n, const cf_half *a, const cf_half *b, cf_half *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-static int product_call(bool cf_launches, const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream,
+static int product_call(bool cf_launches, const cf_machine *machine, int n, const cf_half *a, const cf_half *b,
+    cf_half *c, const product_params *params, struct CUstream_st *stream,
     product_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -793,7 +807,8 @@ static int product_call(bool cf_launches, const cf_machine *machine, int n, cons
       product_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       product_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -823,22 +838,25 @@ static int product_call(bool cf_launches, const cf_machine *machine, int n, cons
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "product", cf_sizes, cf_parameters, cf_state.why->leaf);
+    cf_print(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0,
+        (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "product", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int product_launch_explained(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream,
+int product_launch_explained(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c,
+    const product_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   product_params cf_chosen;
   return product_call(true, machine, n, a, b, c, params, stream, &cf_chosen, why);
 }
 
-int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params,
+int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c,
+    const product_params *params,
     product_params *chosen, cf_choice *why)
 {
   product_params cf_chosen;
@@ -848,12 +866,14 @@ int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_
   return cf_status;
 }
 
-int product_launch_on(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream)
+int product_launch_on(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c,
+    const product_params *params, struct CUstream_st *stream)
 {
   return product_launch_explained(machine, n, a, b, c, params, stream, 0);
 }
 
-int product_launch(int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream)
+int product_launch(int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params,
+    struct CUstream_st *stream)
 {
   return product_launch_explained(0, n, a, b, c, params, stream, 0);
 }
@@ -868,13 +888,14 @@ int product_machine(int device, cf_machine *machine)
 
 // ---- rounded
 
-
-static int rounded_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
+static int rounded_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y,
+    int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(rounded_leaf0), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -892,12 +913,14 @@ static int rounded_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
+static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y,
+    int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(rounded_leaf1), {} };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -915,7 +938,8 @@ static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S, int cf_together, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
+static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int H, int D, int S,
+    int cf_together, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(rounded_tile<64, 1, 1, 128, 3, 2, 4>), {} },
@@ -932,20 +956,24 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   if (cf_is_empty(n)) return CF_OK; // n
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(n); // n
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, H), 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
+      cf_arguments);
 }
 
 static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
@@ -994,7 +1022,8 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
     return rounded_tile_run(cf_state, cf_chosen.leaf, 4, 8, 1, 32, 256, 4, cf_together, a, x, y, n);
   default:
     if (cf_state->tile > 0 && cf_state->tile <= 5)
-      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
   }
   const int cf_status = rounded_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
@@ -1013,7 +1042,8 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
 static void rounded_host(cf_call *cf_state, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int rounded_call(bool cf_launches, const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
+static int rounded_call(bool cf_launches, const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x,
+    cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
     rounded_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -1032,7 +1062,8 @@ static int rounded_call(bool cf_launches, const cf_machine *machine, int n, cons
       rounded_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       rounded_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1060,22 +1091,25 @@ static int rounded_call(bool cf_launches, const cf_machine *machine, int n, cons
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
-    cf_write_observed(&cf_observed, cf_state.device.number, "rounded", cf_sizes, cf_parameters, cf_state.why->leaf);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "rounded", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int rounded_launch_explained(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
+int rounded_launch_explained(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x,
+    cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   rounded_params cf_chosen;
   return rounded_call(true, machine, n, a, x, y, params, stream, &cf_chosen, why);
 }
 
-int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params,
+int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y,
+    const rounded_params *params,
     rounded_params *chosen, cf_choice *why)
 {
   rounded_params cf_chosen;
@@ -1085,12 +1119,14 @@ int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const
   return cf_status;
 }
 
-int rounded_launch_on(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream)
+int rounded_launch_on(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y,
+    const rounded_params *params, struct CUstream_st *stream)
 {
   return rounded_launch_explained(machine, n, a, x, y, params, stream, 0);
 }
 
-int rounded_launch(int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream)
+int rounded_launch(int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params,
+    struct CUstream_st *stream)
 {
   return rounded_launch_explained(0, n, a, x, y, params, stream, 0);
 }
@@ -1105,8 +1141,8 @@ int rounded_machine(int device, cf_machine *machine)
 
 // ---- every
 
-
-static int every_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
+static int every_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z,
+    int n, double d, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(every_leaf0), {} };
   const cf_shape cf_sizes = {
@@ -1126,7 +1162,8 @@ static int every_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *x, con
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int every_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
+static int every_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z,
+    int n, double d, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(every_leaf1), {} };
   const cf_shape cf_sizes = {
@@ -1146,7 +1183,8 @@ static int every_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *x, con
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int every_run(cf_call *cf_state, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
+static int every_run(cf_call *cf_state, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d,
+    int B)
 {
   cf_choice cf_chosen;
   every_params cf_params = { B, };
@@ -1189,10 +1227,12 @@ static int every_run(cf_call *cf_state, const cf_half *x, const long *k, cf_bflo
 }
 
 // The host code of storage.mf, which stands at the end of this file.
-static void every_host(cf_call *cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int B);
+static void every_host(cf_call *cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z,
+    int B);
 
 // Decides about a call, and launches unless that is not asked for.
-static int every_call(bool cf_launches, const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
+static int every_call(bool cf_launches, const cf_machine *machine, int n, double d, const cf_half *x, const long *k,
+    cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
     every_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
@@ -1211,7 +1251,8 @@ static int every_call(bool cf_launches, const cf_machine *machine, int n, double
       every_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) || cf_last.n != n) {
+    if (!cf_last.cf_known || !cf_is_same(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits)
+        || cf_last.n != n) {
       every_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -1237,21 +1278,23 @@ static int every_call(bool cf_launches, const cf_machine *machine, int n, double
     char cf_sizes[128] = "", cf_parameters[128] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
     cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
-    cf_write_observed(&cf_observed, cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf);
+    cf_write_observed(&cf_observed, cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-int every_launch_explained(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
+int every_launch_explained(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y,
+    cf_half *z, const every_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   every_params cf_chosen;
   return every_call(true, machine, n, d, x, k, y, z, params, stream, &cf_chosen, why);
 }
 
-int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params,
+int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y,
+    cf_half *z, const every_params *params,
     every_params *chosen, cf_choice *why)
 {
   every_params cf_chosen;
@@ -1261,12 +1304,14 @@ int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, c
   return cf_status;
 }
 
-int every_launch_on(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream)
+int every_launch_on(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y,
+    cf_half *z, const every_params *params, struct CUstream_st *stream)
 {
   return every_launch_explained(machine, n, d, x, k, y, z, params, stream, 0);
 }
 
-int every_launch(int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream)
+int every_launch(int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z,
+    const every_params *params, struct CUstream_st *stream)
 {
   return every_launch_explained(0, n, d, x, k, y, z, params, stream, 0);
 }
@@ -1307,7 +1352,8 @@ static void rounded_host(cf_call *cf_state, int n, const cf_bfloat16 *a, const c
 #line "storage.cu"
 }
 
-static void every_host(cf_call *cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int B)
+static void every_host(cf_call *cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z,
+    int B)
 {
 #line 30 "storage.mf"
 

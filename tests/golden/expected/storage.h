@@ -7,40 +7,12 @@
 #ifndef CF_GENERATED_STORAGE_H
 #define CF_GENERATED_STORAGE_H
 
-/* Elements of 16 bits: CUDA's own type in CUDA code, and wherever its header is included before this one; else that of
-   the compiler; else a structure of the same size. */
-#ifndef CF_HALF
-#define CF_HALF 16 /* sign, 5 bits of exponent, 10 of fraction */
-#ifdef __CUDACC__
-#include <cuda_fp16.h>
-#endif
-#if defined(__CUDA_FP16_TYPES_EXIST__)
-typedef __half cf_half;
-#elif defined(__FLT16_MAX__)
-__extension__ typedef _Float16 cf_half;
-#else
-typedef struct cf_half {
-  unsigned short bits;
-} cf_half;
-#endif
-#endif
-#ifndef CF_BFLOAT16
-#define CF_BFLOAT16 16 /* sign, 8 bits of exponent, 7 of fraction */
-#ifdef __CUDACC__
-#include <cuda_bf16.h>
-#endif
-#if defined(__CUDA_BF16_TYPES_EXIST__)
-typedef __nv_bfloat16 cf_bfloat16;
-#elif defined(__BFLT16_MAX__)
-__extension__ typedef __bf16 cf_bfloat16;
-#else
-typedef struct cf_bfloat16 {
-  unsigned short bits;
-} cf_bfloat16;
-#endif
-#endif
+#include "cf_runtime.h"
+#include "cf_storage.h"
 
-<library/runtime.h>
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,9 +27,9 @@ typedef struct product_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } product_params;
 
@@ -114,21 +86,31 @@ static inline const char *product_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, n*B0 <= Z_B, B0*B1 <= T_B";
-  case 1: return "30 <= R_B, R_B < 31, n*B0 <= Z_B, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
-  case 2: return "30 <= R_B, Z_B < n*B0, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next iteration; no-caching: 4b: not cached: a";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
-  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
+  case 1: return "30 <= R_B, R_B < 31, n*B0 <= Z_B, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to "
+      "the next iteration; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before "
+      "its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
+  case 2: return "30 <= R_B, Z_B < n*B0, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next "
+      "iteration; no-caching: 4b: not cached: a";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
+  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
+      "T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int product_nearest(const cf_machine *machine, int n, const product_params *wanted, product_params *feasible)
+static inline int product_nearest(const cf_machine *machine, int n, const product_params *wanted,
+    product_params *feasible)
 {
   product_params cf_tried;
   double cf_closest = 0;
@@ -163,9 +145,10 @@ static inline int product_nearest(const cf_machine *machine, int n, const produc
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, int n, const product_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, int n, const product_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[4];
   unsigned char cf_kept[4];
@@ -174,7 +157,8 @@ static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, in
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 24, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 24, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 3, 4, 1, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 2, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* a, read */
@@ -199,8 +183,11 @@ static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n12 = n;
     const long long cf_n13 = cf_mul(B0, n);
     const long long cf_n14 = cf_div(n, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 31u : 30u, cf_number_of(cf_mul(B0, n)) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 },
+        leaf == 0 ? 31u : 30u, cf_number_of(cf_mul(B0, n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -224,7 +211,9 @@ static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_n10 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30u,
+        cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -244,21 +233,46 @@ static inline cf_count product_left_out(const cf_machine *machine, int n, const 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count product_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count product_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 1824, 0, 2528, 49152, 1, 0, 1, 0 }, { 9360, 0, 768, 8192, 0, 2, 1, 16 }, { 1824, 0, 2528, 49152, 1, 0, 1, 0 }, { 9360, 0, 768, 8192, 0, 2, 1, 16 }, 8, 128, 12480, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 7488, 0, 2720, 58368, 1, 0, 1, 0 }, { 12160, 0, 832, 12800, 0, 2, 1, 16 }, { 7488, 0, 2720, 58368, 1, 0, 1, 0 }, { 12160, 0, 832, 12800, 0, 2, 1, 16 }, 8, 128, 12480, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 1728, 0, 2464, 47104, 1, 0, 1, 0 }, { 4680, 0, 448, 6144, 0, 2, 1, 8 }, { 1728, 0, 2464, 47104, 1, 0, 1, 0 }, { 4680, 0, 448, 6144, 0, 2, 1, 8 }, 8, 128, 8320, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 6016, 0, 2752, 64256, 1, 0, 1, 0 }, { 6080, 0, 480, 10496, 0, 2, 1, 8 }, { 6016, 0, 2752, 64256, 1, 0, 1, 0 }, { 6080, 0, 480, 10496, 0, 2, 1, 8 }, 8, 128, 8320, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 888, 0, 1280, 26624, 1, 0, 1, 0 }, { 2348, 0, 240, 4096, 0, 2, 1, 8 }, { 888, 0, 1280, 26624, 1, 0, 1, 0 }, { 2348, 0, 240, 4096, 0, 2, 1, 8 }, 4, 128, 6272, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 4112, 0, 1472, 35584, 1, 0, 1, 0 }, { 3408, 0, 272, 6400, 0, 2, 1, 8 }, { 4112, 0, 1472, 35584, 1, 0, 1, 0 }, { 3408, 0, 272, 6400, 0, 2, 1, 8 }, 4, 128, 6272, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 3120, 0, 1528, 40960, 1, 0, 1, 0 }, { 5632, 0, 544, 8192, 0, 2, 1, 16 }, { 3120, 0, 1528, 40960, 1, 0, 1, 0 }, { 5632, 0, 544, 8192, 0, 2, 1, 16 }, 8, 120, 12544, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 7440, 0, 1720, 42496, 1, 0, 1, 0 }, { 7072, 0, 608, 8704, 0, 2, 1, 16 }, { 7440, 0, 1720, 42496, 1, 0, 1, 0 }, { 7072, 0, 608, 8704, 0, 2, 1, 16 }, 8, 120, 12544, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 1744, 0, 520, 18432, 1, 0, 1, 0 }, { 3328, 0, 384, 7168, 0, 2, 1, 32 }, { 1744, 0, 520, 18432, 1, 0, 1, 0 }, { 3328, 0, 384, 7168, 0, 2, 1, 32 }, 4, 88, 9600, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 4624, 0, 648, 20480, 1, 0, 1, 0 }, { 4768, 0, 448, 8192, 0, 2, 1, 32 }, { 4624, 0, 648, 20480, 1, 0, 1, 0 }, { 4768, 0, 448, 8192, 0, 2, 1, 32 }, 4, 88, 9600, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 480, 0, 204, 5120, 1, 0, 1, 0 }, { 1016, 0, 136, 3072, 0, 2, 1, 16 }, { 480, 0, 204, 5120, 1, 0, 1, 0 }, { 1016, 0, 136, 3072, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 840, 0, 212, 5632, 1, 0, 1, 0 }, { 1376, 0, 144, 3584, 0, 2, 1, 16 }, { 840, 0, 212, 5632, 1, 0, 1, 0 }, { 1376, 0, 144, 3584, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
+    { { 1824, 0, 2528, 49152, 1, 0, 1, 0 }, { 9360, 0, 768, 8192, 0, 2, 1, 16 }, { 1824, 0, 2528, 49152, 1, 0, 1, 0 },
+        { 9360, 0, 768, 8192, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
+    { { 7488, 0, 2720, 58368, 1, 0, 1, 0 }, { 12160, 0, 832, 12800, 0, 2, 1, 16 }, { 7488, 0, 2720, 58368, 1, 0, 1, 0 },
+        { 12160, 0, 832, 12800, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
+    { { 1728, 0, 2464, 47104, 1, 0, 1, 0 }, { 4680, 0, 448, 6144, 0, 2, 1, 8 }, { 1728, 0, 2464, 47104, 1, 0, 1, 0 },
+        { 4680, 0, 448, 6144, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
+    { { 6016, 0, 2752, 64256, 1, 0, 1, 0 }, { 6080, 0, 480, 10496, 0, 2, 1, 8 }, { 6016, 0, 2752, 64256, 1, 0, 1, 0 },
+        { 6080, 0, 480, 10496, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
+    { { 888, 0, 1280, 26624, 1, 0, 1, 0 }, { 2348, 0, 240, 4096, 0, 2, 1, 8 }, { 888, 0, 1280, 26624, 1, 0, 1, 0 },
+        { 2348, 0, 240, 4096, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
+    { { 4112, 0, 1472, 35584, 1, 0, 1, 0 }, { 3408, 0, 272, 6400, 0, 2, 1, 8 }, { 4112, 0, 1472, 35584, 1, 0, 1, 0 },
+        { 3408, 0, 272, 6400, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
+    { { 3120, 0, 1528, 40960, 1, 0, 1, 0 }, { 5632, 0, 544, 8192, 0, 2, 1, 16 }, { 3120, 0, 1528, 40960, 1, 0, 1, 0 },
+        { 5632, 0, 544, 8192, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
+    { { 7440, 0, 1720, 42496, 1, 0, 1, 0 }, { 7072, 0, 608, 8704, 0, 2, 1, 16 }, { 7440, 0, 1720, 42496, 1, 0, 1, 0 },
+        { 7072, 0, 608, 8704, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
+    { { 1744, 0, 520, 18432, 1, 0, 1, 0 }, { 3328, 0, 384, 7168, 0, 2, 1, 32 }, { 1744, 0, 520, 18432, 1, 0, 1, 0 },
+        { 3328, 0, 384, 7168, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
+    { { 4624, 0, 648, 20480, 1, 0, 1, 0 }, { 4768, 0, 448, 8192, 0, 2, 1, 32 }, { 4624, 0, 648, 20480, 1, 0, 1, 0 },
+        { 4768, 0, 448, 8192, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
+    { { 480, 0, 204, 5120, 1, 0, 1, 0 }, { 1016, 0, 136, 3072, 0, 2, 1, 16 }, { 480, 0, 204, 5120, 1, 0, 1, 0 },
+        { 1016, 0, 136, 3072, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
+    { { 840, 0, 212, 5632, 1, 0, 1, 0 }, { 1376, 0, 144, 3584, 0, 2, 1, 16 }, { 840, 0, 212, 5632, 1, 0, 1, 0 },
+        { 1376, 0, 144, 3584, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -266,51 +280,75 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2 */
-    if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit0 % 128 != 0;
     break;
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
-    if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit0 % 128 != 0;
     break;
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4 */
-    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit0 % 128 != 0;
     break;
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2 */
-    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit0 % 128 != 0;
     break;
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4 */
-    if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 64));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit0 % 64 != 0;
     break;
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8 */
-    if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 32));
     cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit0 % 32 != 0;
     break;
   default:
@@ -319,10 +357,11 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling product_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling product_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -335,7 +374,6 @@ static inline cf_tiling product_tile(const cf_machine *machine, int n, int cf_to
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count product_leaves_out(const cf_machine *machine, int n, const product_params *params)
 {
@@ -346,10 +384,10 @@ static inline cf_count product_leaves_out(const cf_machine *machine, int n, cons
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int product_expected(const cf_machine *machine, int n, const product_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -363,7 +401,8 @@ static inline int product_expected(const cf_machine *machine, int n, const produ
   if (cf_status == CF_OK) { /* product */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = product_select(machine, n, params, &cf_chosen);
@@ -380,8 +419,8 @@ static inline int product_expected(const cf_machine *machine, int n, const produ
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int product_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   product_params cf_tried;
@@ -403,10 +442,9 @@ static inline int product_value(int cf_which, int cf_exponent, const cf_machine 
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int product_defaults(const cf_machine *machine, int n, product_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -444,7 +482,9 @@ static inline int product_defaults(const cf_machine *machine, int n, product_par
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = product_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = product_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        product_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = product_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -461,20 +501,24 @@ static inline int product_defaults(const cf_machine *machine, int n, product_par
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int product_launch(int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream);
+int product_launch(int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int product_launch_on(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream);
+int product_launch_on(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c,
+    const product_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int product_launch_explained(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream,
+int product_launch_explained(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c,
+    const product_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c,
+    const product_params *params,
     product_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */
@@ -491,9 +535,9 @@ static inline const char *product_strerror(int status)
 typedef struct rounded_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } rounded_params;
 
@@ -542,19 +586,26 @@ static inline const char *rounded_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "30 <= R_B, n*B + n <= Z_B, B <= T_B";
-  case 1: return "30 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: iterations of the loop over 'k' depend on each other in 'y'; no-caching: 4b: not cached: a, x";
-  case 2: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
-  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
-  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
-  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
-  case 6: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
+  case 1: return "30 <= R_B, Z_B < n*B + n, B <= T_B; granularity: 3a: iterations of the loop over 'k' depend on each "
+      "other in 'y'; no-caching: 4b: not cached: a, x";
+  case 2: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, "
+      "S = 3, M = 2";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, "
+      "S = 4, M = 4";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = "
+      "128, S = 4, M = 2";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, "
+      "S = 4, M = 4";
+  case 6: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, "
+      "S = 4, M = 1";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int rounded_nearest(const cf_machine *machine, int n, const rounded_params *wanted, rounded_params *feasible)
+static inline int rounded_nearest(const cf_machine *machine, int n, const rounded_params *wanted,
+    rounded_params *feasible)
 {
   rounded_params cf_tried;
   double cf_closest = 0;
@@ -583,17 +634,20 @@ static inline int rounded_nearest(const cf_machine *machine, int n, const rounde
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count rounded_leaf_cost(int leaf, const cf_machine *machine, int n, const rounded_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count rounded_leaf_cost(int leaf, const cf_machine *machine, int n, const rounded_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[5];
   unsigned char cf_kept[5];
   const int B = params->B;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] =
+        { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 2, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 3, 2, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
@@ -616,7 +670,8 @@ static inline cf_count rounded_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n8 = cf_mul(B, n);
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(cf_add(cf_mul(B, n), n)) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(cf_add(cf_mul(B, n), n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -638,7 +693,8 @@ static inline cf_count rounded_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n6 = cf_div(n, 2);
     const long long cf_n7 = cf_mul(B, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -658,19 +714,40 @@ static inline cf_count rounded_left_out(const cf_machine *machine, int n, const 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 452, 0, 532, 33536, 2, 0, 0, 0 }, { 484, 0, 274, 16640, 0, 1, 1, 35 }, { 452, 0, 532, 33536, 2, 0, 0, 0 }, { 484, 0, 274, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11972, 0, 1044, 37632, 2, 0, 0, 0 }, { 6244, 0, 530, 18688, 0, 1, 1, 35 }, { 11972, 0, 1044, 37632, 2, 0, 0, 0 }, { 6244, 0, 530, 18688, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 240, 0, 206, 12800, 2, 0, 0, 0 }, { 146, 0, 73, 4224, 0, 1, 1, 19 }, { 240, 0, 206, 12800, 2, 0, 0, 0 }, { 146, 0, 73, 4224, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 4560, 0, 398, 15872, 2, 0, 0, 0 }, { 1586, 0, 137, 5248, 0, 1, 1, 19 }, { 4560, 0, 398, 15872, 2, 0, 0, 0 }, { 1586, 0, 137, 5248, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 378, 0, 218, 13120, 2, 0, 0, 0 }, { 256, 0, 75, 4352, 0, 1, 1, 35 }, { 378, 0, 218, 13120, 2, 0, 0, 0 }, { 256, 0, 75, 4352, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 4698, 0, 410, 14656, 2, 0, 0, 0 }, { 1696, 0, 139, 4864, 0, 1, 1, 35 }, { 4698, 0, 410, 14656, 2, 0, 0, 0 }, { 1696, 0, 139, 4864, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 192, 0, 110, 6592, 2, 0, 0, 0 }, { 130, 0, 39, 2176, 0, 1, 1, 19 }, { 192, 0, 110, 6592, 2, 0, 0, 0 }, { 130, 0, 39, 2176, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 2352, 0, 206, 8128, 2, 0, 0, 0 }, { 850, 0, 71, 2688, 0, 1, 1, 19 }, { 2352, 0, 206, 8128, 2, 0, 0, 0 }, { 850, 0, 71, 2688, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 654, 0, 242, 13888, 2, 0, 0, 0 }, { 476, 0, 82, 4608, 0, 1, 1, 67 }, { 654, 0, 242, 13888, 2, 0, 0, 0 }, { 476, 0, 82, 4608, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 4974, 0, 434, 14656, 2, 0, 0, 0 }, { 1916, 0, 146, 4864, 0, 1, 1, 67 }, { 4974, 0, 434, 14656, 2, 0, 0, 0 }, { 1916, 0, 146, 4864, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 452, 0, 532, 33536, 2, 0, 0, 0 }, { 484, 0, 274, 16640, 0, 1, 1, 35 }, { 452, 0, 532, 33536, 2, 0, 0, 0 },
+        { 484, 0, 274, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 11972, 0, 1044, 37632, 2, 0, 0, 0 }, { 6244, 0, 530, 18688, 0, 1, 1, 35 },
+        { 11972, 0, 1044, 37632, 2, 0, 0, 0 }, { 6244, 0, 530, 18688, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 240, 0, 206, 12800, 2, 0, 0, 0 }, { 146, 0, 73, 4224, 0, 1, 1, 19 }, { 240, 0, 206, 12800, 2, 0, 0, 0 },
+        { 146, 0, 73, 4224, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 4560, 0, 398, 15872, 2, 0, 0, 0 }, { 1586, 0, 137, 5248, 0, 1, 1, 19 }, { 4560, 0, 398, 15872, 2, 0, 0, 0 },
+        { 1586, 0, 137, 5248, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 378, 0, 218, 13120, 2, 0, 0, 0 }, { 256, 0, 75, 4352, 0, 1, 1, 35 }, { 378, 0, 218, 13120, 2, 0, 0, 0 },
+        { 256, 0, 75, 4352, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 4698, 0, 410, 14656, 2, 0, 0, 0 }, { 1696, 0, 139, 4864, 0, 1, 1, 35 }, { 4698, 0, 410, 14656, 2, 0, 0, 0 },
+        { 1696, 0, 139, 4864, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 192, 0, 110, 6592, 2, 0, 0, 0 }, { 130, 0, 39, 2176, 0, 1, 1, 19 }, { 192, 0, 110, 6592, 2, 0, 0, 0 },
+        { 130, 0, 39, 2176, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 2352, 0, 206, 8128, 2, 0, 0, 0 }, { 850, 0, 71, 2688, 0, 1, 1, 19 }, { 2352, 0, 206, 8128, 2, 0, 0, 0 },
+        { 850, 0, 71, 2688, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 654, 0, 242, 13888, 2, 0, 0, 0 }, { 476, 0, 82, 4608, 0, 1, 1, 67 }, { 654, 0, 242, 13888, 2, 0, 0, 0 },
+        { 476, 0, 82, 4608, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
+    { { 4974, 0, 434, 14656, 2, 0, 0, 0 }, { 1916, 0, 146, 4864, 0, 1, 1, 67 }, { 4974, 0, 434, 14656, 2, 0, 0, 0 },
+        { 1916, 0, 146, 4864, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -678,43 +755,58 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
-    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
-    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
-    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
-    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
-    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   default:
@@ -723,10 +815,11 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling rounded_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling rounded_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -739,7 +832,6 @@ static inline cf_tiling rounded_tile(const cf_machine *machine, int n, int cf_to
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count rounded_leaves_out(const cf_machine *machine, int n, const rounded_params *params)
 {
@@ -750,10 +842,10 @@ static inline cf_count rounded_leaves_out(const cf_machine *machine, int n, cons
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int rounded_expected(const cf_machine *machine, int n, const rounded_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -767,7 +859,8 @@ static inline int rounded_expected(const cf_machine *machine, int n, const round
   if (cf_status == CF_OK) { /* rounded */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = rounded_select(machine, n, params, &cf_chosen);
@@ -784,8 +877,8 @@ static inline int rounded_expected(const cf_machine *machine, int n, const round
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int rounded_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   rounded_params cf_tried;
@@ -805,10 +898,9 @@ static inline int rounded_value(int cf_which, int cf_exponent, const cf_machine 
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int rounded_defaults(const cf_machine *machine, int n, rounded_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -840,7 +932,9 @@ static inline int rounded_defaults(const cf_machine *machine, int n, rounded_par
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = rounded_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = rounded_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        rounded_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = rounded_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -856,20 +950,24 @@ static inline int rounded_defaults(const cf_machine *machine, int n, rounded_par
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int rounded_launch(int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream);
+int rounded_launch(int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int rounded_launch_on(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream);
+int rounded_launch_on(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y,
+    const rounded_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int rounded_launch_explained(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
+int rounded_launch_explained(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x,
+    cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y,
+    const rounded_params *params,
     rounded_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */
@@ -932,7 +1030,8 @@ static inline const char *every_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "32 <= R_B, B + 2 <= Z_B, B <= T_B";
-  case 1: return "32 <= R_B, Z_B < B + 2, B <= T_B; granularity: 3a: a statement beside the loop over 'j' cannot be repeated; no-caching: 4b: not cached: x";
+  case 1: return "32 <= R_B, Z_B < B + 2, B <= T_B; granularity: 3a: a statement beside the loop over 'j' cannot be "
+      "repeated; no-caching: 4b: not cached: x";
   default: return "there is no such leaf";
   }
 }
@@ -968,16 +1067,18 @@ static inline int every_nearest(const cf_machine *machine, int n, const every_pa
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int n, const every_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int n, const every_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[4];
   unsigned char cf_kept[4];
   const int B = params->B;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 23, 0 }, { 0, 5, 1, 1, 0 }, { 0, 0, 0, 2, 0 }, { 0, 8, 1, 13, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 23, 0 }, { 0, 5, 1, 1, 0 }, { 0, 0, 0, 2, 0 }, { 0, 8, 1, 13, 0 } };
     static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 21, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 2, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 4, 0, 0 }, 0, 1, 0, 1 }, /* x, read */
@@ -999,7 +1100,9 @@ static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n7 = cf_add(B, 2);
     const long long cf_n8 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32u, cf_number_of(cf_add(B, 2)) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32u,
+        cf_number_of(cf_add(B, 2)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -1019,7 +1122,8 @@ static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n4 = B;
     const long long cf_n5 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -1036,7 +1140,6 @@ static inline cf_count every_left_out(const cf_machine *machine, int n, const ev
   return 0;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count every_leaves_out(const cf_machine *machine, int n, const every_params *params)
 {
@@ -1047,10 +1150,10 @@ static inline cf_count every_leaves_out(const cf_machine *machine, int n, const 
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int every_expected(const cf_machine *machine, int n, const every_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -1075,8 +1178,8 @@ static inline int every_expected(const cf_machine *machine, int n, const every_p
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int every_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   every_params cf_tried;
@@ -1095,10 +1198,9 @@ static inline int every_value(int cf_which, int cf_exponent, const cf_machine *m
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int every_defaults(const cf_machine *machine, int n, every_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -1129,7 +1231,9 @@ static inline int every_defaults(const cf_machine *machine, int n, every_params 
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = every_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = every_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        every_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = every_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -1145,20 +1249,24 @@ static inline int every_defaults(const cf_machine *machine, int n, every_params 
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int every_launch(int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream);
+int every_launch(int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z,
+    const every_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int every_launch_on(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream);
+int every_launch_on(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y,
+    cf_half *z, const every_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int every_launch_explained(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
+int every_launch_explained(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y,
+    cf_half *z, const every_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y,
+    cf_half *z, const every_params *params,
     every_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_STRIDED_H
 #define CF_GENERATED_STRIDED_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,9 @@ typedef struct strided_params {
   int B;
   int s;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } strided_params;
 
@@ -79,7 +83,8 @@ static inline const char *strided_explain(int leaf)
   switch (leaf) {
   case 0: return "29 <= R_B, B <= T_B";
   case 1: return "14 <= R_B, R_B < 29, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'v'";
-  case 2: return "12 <= R_B, R_B < 14, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'v'; cse-1: 2: common subexpressions are computed once";
+  case 2: return "12 <= R_B, R_B < 14, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'v'; "
+      "cse-1: 2: common subexpressions are computed once";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 4: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
@@ -88,7 +93,8 @@ static inline const char *strided_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int strided_nearest(const cf_machine *machine, int n, const strided_params *wanted, strided_params *feasible)
+static inline int strided_nearest(const cf_machine *machine, int n, const strided_params *wanted,
+    strided_params *feasible)
 {
   strided_params cf_tried;
   double cf_closest = 0;
@@ -123,9 +129,10 @@ static inline int strided_nearest(const cf_machine *machine, int n, const stride
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count strided_leaf_cost(int leaf, const cf_machine *machine, int n, int dim, const strided_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count strided_leaf_cost(int leaf, const cf_machine *machine, int n, int dim,
+    const strided_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[2];
   unsigned char cf_kept[2];
@@ -188,11 +195,16 @@ static inline cf_count strided_left_out(const cf_machine *machine, int n, int di
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count strided_tile_cost(int cf_number, const cf_machine *machine, int B, int s, int dim, int cf_together, int cf_sweeps)
+static inline cf_count strided_tile_cost(int cf_number, const cf_machine *machine, int B, int s, int dim,
+    int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 112, 0, 32, 4096, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 112, 0, 32, 4096, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 2, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = cf_mul(cf_mul(dim, s), B); /* dim * s * B */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -201,7 +213,8 @@ static inline cf_count strided_tile_cost(int cf_number, const cf_machine *machin
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
@@ -209,7 +222,8 @@ static inline cf_count strided_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
@@ -222,10 +236,11 @@ static inline cf_count strided_tile_cost(int cf_number, const cf_machine *machin
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling strided_tile(const cf_machine *machine, int B, int s, int dim, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling strided_tile(const cf_machine *machine, int B, int s, int dim, int cf_together,
+    long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -237,7 +252,6 @@ static inline cf_tiling strided_tile(const cf_machine *machine, int B, int s, in
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count strided_leaves_out(const cf_machine *machine, int n, const strided_params *params)
@@ -257,10 +271,10 @@ static inline cf_count strided_leaves_out(const cf_machine *machine, int n, cons
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int strided_expected(const cf_machine *machine, int n, const strided_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -277,7 +291,8 @@ static inline int strided_expected(const cf_machine *machine, int n, const strid
     const long long dim = cf_div(n, cf_mul(s, B));
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B;
@@ -297,8 +312,8 @@ static inline int strided_expected(const cf_machine *machine, int n, const strid
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int strided_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   strided_params cf_tried;
@@ -320,10 +335,9 @@ static inline int strided_value(int cf_which, int cf_exponent, const cf_machine 
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int strided_defaults(const cf_machine *machine, int n, strided_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -361,7 +375,9 @@ static inline int strided_defaults(const cf_machine *machine, int n, strided_par
     cf_tried.s = cf_values[1][cf_at[1]];
     cf_left = strided_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = strided_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        strided_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = strided_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -381,16 +397,18 @@ static inline int strided_defaults(const cf_machine *machine, int n, strided_par
 int strided_launch(int n, const float *x, float *y, const strided_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int strided_launch_on(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params, struct CUstream_st *stream);
+int strided_launch_on(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int strided_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params, struct CUstream_st *stream,
+int strided_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int strided_choose(const cf_machine *machine, int n, const float *x, float *y, const strided_params *params,
     strided_params *chosen, cf_choice *why);
 

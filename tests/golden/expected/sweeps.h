@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_SWEEPS_H
 #define CF_GENERATED_SWEEPS_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +25,9 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct sweeps_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } sweeps_params;
 
@@ -73,7 +77,8 @@ static inline const char *sweeps_1_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int sweeps_1_nearest(const cf_machine *machine, int n, const sweeps_params *wanted, sweeps_params *feasible)
+static inline int sweeps_1_nearest(const cf_machine *machine, int n, const sweeps_params *wanted,
+    sweeps_params *feasible)
 {
   sweeps_params cf_tried;
   double cf_closest = 0;
@@ -102,9 +107,10 @@ static inline int sweeps_1_nearest(const cf_machine *machine, int n, const sweep
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count sweeps_1_leaf_cost(int leaf, const cf_machine *machine, int n, const sweeps_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count sweeps_1_leaf_cost(int leaf, const cf_machine *machine, int n, const sweeps_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -124,7 +130,8 @@ static inline cf_count sweeps_1_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n4 = B;
     const long long cf_n5 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 1, 1 }, { B, 1, 1 }, 12u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 1, 1 }, { B, 1, 1 }, 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -144,23 +151,39 @@ static inline cf_count sweeps_1_left_out(const cf_machine *machine, int n, const
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 160, 0, 144, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 131, 0, 111, 6240, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 4 together */
-    { { 208, 0, 208, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 167, 0, 159, 6240, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 2 together */
-    { { 352, 0, 160, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 275, 0, 123, 6240, 4, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 1 together */
-    { { 44, 0, 20, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 44, 0, 18, 864, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 4 together */
-    { { 44, 0, 20, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 44, 0, 18, 864, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 2 together */
-    { { 44, 0, 20, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 44, 0, 18, 864, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 1 together */
-    { { 130, 0, 96, 8128, 1, 0, 0, 0 }, { 228, 0, 95, 0, 0, 4, 1, 4 }, { 125, 0, 83, 6048, 4, 0, 0, 3 }, { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 }, /* T0 = 256, U0 = 4, K = 19, M = 6 */
+    /* T0 = 256, U0 = 4, M = 8, 4 together */
+    { { 160, 0, 144, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 131, 0, 111, 6240, 1, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8, 2 together */
+    { { 208, 0, 208, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 167, 0, 159, 6240, 1, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8, 1 together */
+    { { 352, 0, 160, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 275, 0, 123, 6240, 4, 0, 0, 8 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 4 together */
+    { { 44, 0, 20, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 44, 0, 18, 864, 1, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 2 together */
+    { { 44, 0, 20, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 44, 0, 18, 864, 1, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 1 together */
+    { { 44, 0, 20, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 44, 0, 18, 864, 1, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, K = 19, M = 6 */
+    { { 130, 0, 96, 8128, 1, 0, 0, 0 }, { 228, 0, 95, 0, 0, 4, 1, 4 }, { 125, 0, 83, 6048, 4, 0, 0, 3 },
+        { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 1024);
     cf_launch.steps = 0;
@@ -168,7 +191,8 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 128, U0 = 1, M = 16 */
-    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 128);
     cf_launch.steps = 0;
@@ -176,7 +200,9 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 256, U0 = 4, K = 19, M = 6 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && 2048 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && 2048 <= cf_amount(machine->shared_words_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 6;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 988);
     cf_launch.steps = cf_number_of(cf_sweeps);
@@ -189,10 +215,11 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -208,7 +235,9 @@ static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int cf_t
     if (cf_wanted < 0 || cf_wanted == cf_number)
       cf_consider(&cf_several, cf_number, cf_done, sweeps_1_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
-  if (cf_several.number && (cf_wanted > 0 || cf_best.cost == CF_SATURATED || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
+  if (cf_several.number
+      && (cf_wanted > 0 || cf_best.cost == CF_SATURATED
+      || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
   return cf_best;
 }
@@ -259,7 +288,8 @@ static inline const char *sweeps_2_explain(int leaf)
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int sweeps_2_nearest(const cf_machine *machine, int n, const sweeps_params *wanted, sweeps_params *feasible)
+static inline int sweeps_2_nearest(const cf_machine *machine, int n, const sweeps_params *wanted,
+    sweeps_params *feasible)
 {
   sweeps_params cf_tried;
   double cf_closest = 0;
@@ -288,9 +318,10 @@ static inline int sweeps_2_nearest(const cf_machine *machine, int n, const sweep
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count sweeps_2_leaf_cost(int leaf, const cf_machine *machine, int n, const sweeps_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count sweeps_2_leaf_cost(int leaf, const cf_machine *machine, int n, const sweeps_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -309,7 +340,8 @@ static inline cf_count sweeps_2_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 2);
     const long long cf_n4 = B;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 1, 1 }, { B, 1, 1 }, 12u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 1, 1 }, { B, 1, 1 }, 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -328,12 +360,19 @@ static inline cf_count sweeps_2_left_out(const cf_machine *machine, int n, const
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 192, 0, 64, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 150, 0, 50, 6208, 4, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 96, 0, 32, 4096, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 78, 0, 26, 3136, 2, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 2, M = 8 */
-    { { 0, 0, 32, 8128, 1, 0, 0, 0 }, { 228, 0, 95, 0, 0, 4, 1, 4 }, { 5, 0, 36, 6080, 4, 0, 0, 0 }, { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 }, /* T0 = 256, U0 = 4, K = 19, M = 6 */
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 192, 0, 64, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 150, 0, 50, 6208, 4, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 96, 0, 32, 4096, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 78, 0, 26, 3136, 2, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, K = 19, M = 6 */
+    { { 0, 0, 32, 8128, 1, 0, 0, 0 }, { 228, 0, 95, 0, 0, 4, 1, 4 }, { 5, 0, 36, 6080, 4, 0, 0, 0 },
+        { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -341,7 +380,8 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 1024);
     cf_launch.steps = 0;
@@ -349,7 +389,8 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 512);
     cf_launch.steps = 0;
@@ -357,7 +398,9 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 256, U0 = 4, K = 19, M = 6 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && 2048 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && 2048 <= cf_amount(machine->shared_words_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 988);
     cf_launch.steps = cf_number_of(cf_sweeps);
@@ -370,10 +413,11 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -389,11 +433,12 @@ static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int cf_t
     if (cf_wanted < 0 || cf_wanted == cf_number)
       cf_consider(&cf_several, cf_number, cf_done, sweeps_2_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
-  if (cf_several.number && (cf_wanted > 0 || cf_best.cost == CF_SATURATED || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
+  if (cf_several.number
+      && (cf_wanted > 0 || cf_best.cost == CF_SATURATED
+      || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count sweeps_leaves_out(const cf_machine *machine, int n, const sweeps_params *params)
@@ -405,10 +450,10 @@ static inline cf_count sweeps_leaves_out(const cf_machine *machine, int n, const
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int sweeps_expected(const cf_machine *machine, int n, const sweeps_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -422,7 +467,8 @@ static inline int sweeps_expected(const cf_machine *machine, int n, const sweeps
   if (cf_status == CF_OK) { /* sweeps_1 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = sweeps_1_select(machine, n, params, &cf_chosen);
@@ -439,7 +485,8 @@ static inline int sweeps_expected(const cf_machine *machine, int n, const sweeps
   if (cf_status == CF_OK) { /* sweeps_2 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = sweeps_2_select(machine, n, params, &cf_chosen);
@@ -456,8 +503,8 @@ static inline int sweeps_expected(const cf_machine *machine, int n, const sweeps
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int sweeps_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   sweeps_params cf_tried;
@@ -477,10 +524,9 @@ static inline int sweeps_value(int cf_which, int cf_exponent, const cf_machine *
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int sweeps_defaults(const cf_machine *machine, int n, sweeps_params *params)
 {
   cf_count cf_tiles[2] = { 0 }, cf_cycles, cf_leaves;
@@ -512,7 +558,9 @@ static inline int sweeps_defaults(const cf_machine *machine, int n, sweeps_param
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = sweeps_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = sweeps_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        sweeps_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = sweeps_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -531,16 +579,18 @@ static inline int sweeps_defaults(const cf_machine *machine, int n, sweeps_param
 int sweeps_launch(int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int sweeps_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream);
+int sweeps_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int sweeps_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
+int sweeps_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params,
+    struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int sweeps_choose(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params,
     sweeps_params *chosen, cf_choice *why);
 

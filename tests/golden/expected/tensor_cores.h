@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_TENSOR_CORES_H
 #define CF_GENERATED_TENSOR_CORES_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +26,10 @@ typedef struct f_params {
   int B0;
   int B1;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same, but for last places of subnormal sums on tensor cores (not with -fmad=false). Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same, but for last places of subnormal sums on tensor cores (not with
+     -fmad=false). Time tiles, which do several sweeps of a loop in a launch, come last; what they leave of a loop is
+     done by register tiles. */
   int tile;
 } f_params;
 
@@ -66,14 +71,22 @@ static inline const char *f_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "32 <= R_B, B0*B1 <= T_B";
-  case 1: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1";
-  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1";
-  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3";
+  case 1: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S <= Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S <= Z_B, T0*T1 <= T_B; "
+      "register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1";
+  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S <= Z_B, T0*T1 <= T_B; "
+      "register tile: T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3";
   default: return "there is no such leaf";
   }
 }
@@ -115,9 +128,10 @@ static inline int f_nearest(const cf_machine *machine, const f_params *wanted, f
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count f_leaf_cost(int leaf, const cf_machine *machine, int m, int n, int k, const f_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count f_leaf_cost(int leaf, const cf_machine *machine, int m, int n, int k, const f_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[2];
   unsigned char cf_kept[2];
@@ -146,8 +160,11 @@ static inline cf_count f_leaf_cost(int leaf, const cf_machine *machine, int m, i
     const long long cf_n10 = cf_mul(B0, k);
     const long long cf_n11 = n;
     const long long cf_n12 = cf_mul(B0, n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 32u, cf_number_of(0) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 32u,
+        cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -169,25 +186,58 @@ static inline cf_count f_left_out(const cf_machine *machine, int m, int n, int k
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_together, int cf_sweeps)
+static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 2016, 0, 5040, 196608, 1, 0, 1, 0 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, { 2016, 0, 5040, 196608, 1, 0, 1, 0 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 4 together */
-    { { 7488, 0, 5168, 205824, 1, 0, 1, 0 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 }, { 7488, 0, 5168, 205824, 1, 0, 1, 0 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 1 together */
-    { { 1872, 0, 4848, 172032, 1, 0, 1, 0 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, { 1872, 0, 4848, 172032, 1, 0, 1, 0 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 4 together */
-    { { 6016, 0, 5104, 193280, 1, 0, 1, 0 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 }, { 6016, 0, 5104, 193280, 1, 0, 1, 0 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 1 together */
-    { { 1032, 0, 2616, 98304, 1, 0, 1, 0 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, { 1032, 0, 2616, 98304, 1, 0, 1, 0 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, 4, 168, 12544, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 4112, 0, 2744, 109312, 1, 0, 1, 0 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 }, { 4112, 0, 2744, 109312, 1, 0, 1, 0 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 }, /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 3408, 0, 3232, 145408, 1, 0, 1, 0 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 }, { 3408, 0, 3232, 145408, 1, 0, 1, 0 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 4 together */
-    { { 7440, 0, 3232, 146944, 1, 0, 1, 0 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 }, { 7440, 0, 3232, 146944, 1, 0, 1, 0 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 }, /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 1 together */
-    { { 1936, 0, 1292, 67584, 1, 0, 1, 0 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 }, { 1936, 0, 1292, 67584, 1, 0, 1, 0 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 }, 4, 88, 19200, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 4 together */
-    { { 4624, 0, 1292, 69632, 1, 0, 1, 0 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 }, { 4624, 0, 1292, 69632, 1, 0, 1, 0 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 }, 4, 88, 19200, 2 }, /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 1 together */
-    { { 504, 0, 390, 17408, 1, 0, 1, 0 }, { 1040, 512, 224, 9216, 0, 2, 1, 16 }, { 504, 0, 390, 17408, 1, 0, 1, 0 }, { 1040, 512, 224, 9216, 0, 2, 1, 16 }, 2, 88, 4352, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 4 together */
-    { { 840, 0, 390, 17920, 1, 0, 1, 0 }, { 1376, 512, 224, 9728, 0, 2, 1, 16 }, { 840, 0, 390, 17920, 1, 0, 1, 0 }, { 1376, 512, 224, 9728, 0, 2, 1, 16 }, 2, 88, 4352, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 1 together */
-    { { 2688, 0, 6016, 229376, 1, 0, 1, 0 }, { 1280, 8192, 1280, 32768, 0, 2, 1, 16 }, { 2688, 0, 6016, 229376, 1, 0, 1, 0 }, { 1280, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 37376, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1, 4 together */
-    { { 10752, 0, 6016, 243200, 1, 0, 1, 0 }, { 3968, 8192, 1280, 37376, 0, 2, 1, 16 }, { 10752, 0, 6016, 243200, 1, 0, 1, 0 }, { 3968, 8192, 1280, 37376, 0, 2, 1, 16 }, 8, 168, 37376, 3 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1, 1 together */
-    { { 768, 0, 1664, 65536, 1, 0, 1, 0 }, { 448, 2048, 512, 16384, 0, 2, 1, 16 }, { 768, 0, 1664, 65536, 1, 0, 1, 0 }, { 448, 2048, 512, 16384, 0, 2, 1, 16 }, 4, 120, 14208, 2 }, /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3, 4 together */
-    { { 3456, 0, 1664, 70656, 1, 0, 1, 0 }, { 1792, 2048, 512, 18944, 0, 2, 1, 16 }, { 3456, 0, 1664, 70656, 1, 0, 1, 0 }, { 1792, 2048, 512, 18944, 0, 2, 1, 16 }, 4, 120, 14208, 2 }, /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3, 1 together */
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 4 together */
+    { { 2016, 0, 5040, 196608, 1, 0, 1, 0 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 },
+        { 2016, 0, 5040, 196608, 1, 0, 1, 0 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 1 together */
+    { { 7488, 0, 5168, 205824, 1, 0, 1, 0 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 },
+        { 7488, 0, 5168, 205824, 1, 0, 1, 0 }, { 12160, 8192, 1280, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 4 together */
+    { { 1872, 0, 4848, 172032, 1, 0, 1, 0 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 },
+        { 1872, 0, 4848, 172032, 1, 0, 1, 0 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 1 together */
+    { { 6016, 0, 5104, 193280, 1, 0, 1, 0 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 },
+        { 6016, 0, 5104, 193280, 1, 0, 1, 0 }, { 6080, 4096, 704, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
+    { { 1032, 0, 2616, 98304, 1, 0, 1, 0 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 },
+        { 1032, 0, 2616, 98304, 1, 0, 1, 0 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
+    { { 4112, 0, 2744, 109312, 1, 0, 1, 0 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 },
+        { 4112, 0, 2744, 109312, 1, 0, 1, 0 }, { 3408, 2048, 416, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 4 together */
+    { { 3408, 0, 3232, 145408, 1, 0, 1, 0 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 },
+        { 3408, 0, 3232, 145408, 1, 0, 1, 0 }, { 5728, 4096, 896, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 1 together */
+    { { 7440, 0, 3232, 146944, 1, 0, 1, 0 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 },
+        { 7440, 0, 3232, 146944, 1, 0, 1, 0 }, { 7072, 4096, 896, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 4 together */
+    { { 1936, 0, 1292, 67584, 1, 0, 1, 0 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 },
+        { 1936, 0, 1292, 67584, 1, 0, 1, 0 }, { 3424, 2048, 768, 25600, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 1 together */
+    { { 4624, 0, 1292, 69632, 1, 0, 1, 0 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 },
+        { 4624, 0, 1292, 69632, 1, 0, 1, 0 }, { 4768, 2048, 768, 26624, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 4 together */
+    { { 504, 0, 390, 17408, 1, 0, 1, 0 }, { 1040, 512, 224, 9216, 0, 2, 1, 16 }, { 504, 0, 390, 17408, 1, 0, 1, 0 },
+        { 1040, 512, 224, 9216, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 1 together */
+    { { 840, 0, 390, 17920, 1, 0, 1, 0 }, { 1376, 512, 224, 9728, 0, 2, 1, 16 }, { 840, 0, 390, 17920, 1, 0, 1, 0 },
+        { 1376, 512, 224, 9728, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1, 4 together */
+    { { 2688, 0, 6016, 229376, 1, 0, 1, 0 }, { 1280, 8192, 1280, 32768, 0, 2, 1, 16 },
+        { 2688, 0, 6016, 229376, 1, 0, 1, 0 }, { 1280, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 37376, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1, 1 together */
+    { { 10752, 0, 6016, 243200, 1, 0, 1, 0 }, { 3968, 8192, 1280, 37376, 0, 2, 1, 16 },
+        { 10752, 0, 6016, 243200, 1, 0, 1, 0 }, { 3968, 8192, 1280, 37376, 0, 2, 1, 16 }, 8, 168, 37376, 3 },
+    /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3, 4 together */
+    { { 768, 0, 1664, 65536, 1, 0, 1, 0 }, { 448, 2048, 512, 16384, 0, 2, 1, 16 }, { 768, 0, 1664, 65536, 1, 0, 1, 0 },
+        { 448, 2048, 512, 16384, 0, 2, 1, 16 }, 4, 120, 14208, 2 },
+    /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3, 1 together */
+    { { 3456, 0, 1664, 70656, 1, 0, 1, 0 }, { 1792, 2048, 512, 18944, 0, 2, 1, 16 },
+        { 3456, 0, 1664, 70656, 1, 0, 1, 0 }, { 1792, 2048, 512, 18944, 0, 2, 1, 16 }, 4, 120, 14208, 2 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -197,68 +247,110 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1 */
-    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1 */
-    if (!(16640 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(16640 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     break;
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
-    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1 */
-    if (!(25088 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(25088 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 128 != 0;
     break;
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2 */
-    if (!(19200 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(19200 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 64 != 0;
     break;
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4 */
-    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
     break;
   case 7: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1 */
-    if (!(CF_TENSOR_CORES && 37376 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(CF_TENSOR_CORES && 37376 <= cf_amount(machine->shared_words_per_block)
+        && 256 <= cf_amount(machine->threads_per_block) && 168 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
     cf_launch.tensor_cores = 1;
     break;
   case 8: /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3 */
-    if (!(CF_TENSOR_CORES && 14208 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(CF_TENSOR_CORES && 14208 <= cf_amount(machine->shared_words_per_block)
+        && 128 <= cf_amount(machine->threads_per_block) && 120 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
-    cf_launch.bytes = cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))), cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))), cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.bytes =
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 64 != 0;
     cf_launch.tensor_cores = 1;
     break;
@@ -268,10 +360,11 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -283,7 +376,6 @@ static inline cf_tiling f_tile(const cf_machine *machine, int m, int n, int k, i
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count f_leaves_out(const cf_machine *machine, int m, int n, int k, const f_params *params)
@@ -297,10 +389,10 @@ static inline cf_count f_leaves_out(const cf_machine *machine, int m, int n, int
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int f_expected(const cf_machine *machine, int m, int n, int k, const f_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -314,7 +406,8 @@ static inline int f_expected(const cf_machine *machine, int m, int n, int k, con
   if (cf_status == CF_OK) { /* f */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = f_select(machine, params, &cf_chosen);
@@ -331,8 +424,8 @@ static inline int f_expected(const cf_machine *machine, int m, int n, int k, con
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int f_value(int cf_which, int cf_exponent, const cf_machine *machine, int m, int n, int k)
 {
   f_params cf_tried;
@@ -354,10 +447,9 @@ static inline int f_value(int cf_which, int cf_exponent, const cf_machine *machi
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int f_defaults(const cf_machine *machine, int m, int n, int k, f_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -395,7 +487,9 @@ static inline int f_defaults(const cf_machine *machine, int m, int n, int k, f_p
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = f_leaves_out(machine, m, n, k, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = f_expected(machine, m, n, k, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        f_expected(machine, m, n, k, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = f_expected(machine, m, n, k, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -412,20 +506,24 @@ static inline int f_defaults(const cf_machine *machine, int m, int n, int k, f_p
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int f_launch(int m, int n, int k, const double *a, const double *b, double *c, const f_params *params, struct CUstream_st *stream);
+int f_launch(int m, int n, int k, const double *a, const double *b, double *c, const f_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int f_launch_on(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c, const f_params *params, struct CUstream_st *stream);
+int f_launch_on(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c,
+    const f_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int f_launch_explained(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c, const f_params *params, struct CUstream_st *stream,
+int f_launch_explained(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c,
+    const f_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int f_choose(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c, const f_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int f_choose(const cf_machine *machine, int m, int n, int k, const double *a, const double *b, double *c,
+    const f_params *params,
     f_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_TRANSPOSE_H
 #define CF_GENERATED_TRANSPOSE_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,9 +27,9 @@ typedef struct transpose_params {
   int B1;
   int s;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } transpose_params;
 
@@ -96,18 +100,24 @@ static inline const char *transpose_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, s*B0*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "22 <= R_B, R_B < 31, s*B0*B1 <= Z_B, B0*B1 <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'v1'";
-  case 2: return "22 <= R_B, B0*B1 <= Z_B, Z_B < s*B0*B1, B0*B1 <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'v1'";
-  case 3: return "14 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'v1'; no-caching: 4b: not cached: c";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1*U0*U1 + T1*U1 <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1*U0*U1 + T1*U1 <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 4, U1 = 1, M = 4";
+  case 1: return "22 <= R_B, R_B < 31, s*B0*B1 <= Z_B, B0*B1 <= T_B; granularity: 3b: the loop over 'k' joins the grid "
+      "loop over 'v1'";
+  case 2: return "22 <= R_B, B0*B1 <= Z_B, Z_B < s*B0*B1, B0*B1 <= T_B; granularity: 3b: the loop over 'k' joins the "
+      "grid loop over 'v1'";
+  case 3: return "14 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over "
+      "'v1'; no-caching: 4b: not cached: c";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1*U0*U1 + T1*U1 <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, "
+      "T1 = 32, U0 = 4, U1 = 2, M = 2";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1*U0*U1 + T1*U1 <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 "
+      "= 32, U0 = 4, U1 = 1, M = 4";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int transpose_nearest(const cf_machine *machine, int N, const transpose_params *wanted, transpose_params *feasible)
+static inline int transpose_nearest(const cf_machine *machine, int N, const transpose_params *wanted,
+    transpose_params *feasible)
 {
   transpose_params cf_tried;
   double cf_closest = 0;
@@ -148,9 +158,10 @@ static inline int transpose_nearest(const cf_machine *machine, int N, const tran
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, int N, int dim0, int dim1, const transpose_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, int N, int dim0, int dim1,
+    const transpose_params *params, cf_count cf_bound)
 {
   cf_count cf_runs[4];
   unsigned char cf_kept[4];
@@ -159,7 +170,8 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
   const int s = params->s;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 24, 0 }, { 0, 8, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 2, 16, 1, 1, 0 } };
+    static const cf_context cf_contexts[] =
+        { { -1, 1, 0, 24, 0 }, { 0, 8, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 2, 16, 1, 1, 0 } };
     static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 3, 1, 0, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 1, 10, 0 }, { 6, 7, 1 }, { 11, 12, 0 }, 0, 1, 0, 1 }, /* a, read */
@@ -188,8 +200,11 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n17 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B1), 2);
     const long long cf_n18 = cf_mul(B0, B0);
     const long long cf_n19 = cf_mul(cf_mul(B1, N), s);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 31u, cf_number_of(cf_mul(B0, cf_mul(B1, s))) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15,
+        cf_n16, cf_n17, cf_n18, cf_n19 };
+    const cf_leaf_shape cf_shape_of =
+        { { dim1, dim0, 1 }, { B1, B0, 1 }, 31u, cf_number_of(cf_mul(B0, cf_mul(B1, s))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1:
@@ -219,8 +234,11 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n13 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B1), 2);
     const long long cf_n14 = cf_mul(B0, B0);
     const long long cf_n15 = cf_mul(B1, N);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { B1, B0, 1 }, 22u, cf_number_of(cf_mul(B0, B1)) };
+    const long long cf_numbers[] =
+        { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14,
+        cf_n15 };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_mul(dim1, s), dim0, 1 }, { B1, B0, 1 }, 22u, cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 3: {
@@ -251,7 +269,8 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
 }
 
 /* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
-static inline cf_count transpose_left_out(const cf_machine *machine, int N, int dim0, int dim1, const transpose_params *params)
+static inline cf_count transpose_left_out(const cf_machine *machine, int N, int dim0, int dim1,
+    const transpose_params *params)
 {
   const int B0 = params->B0;
   const int B1 = params->B1;
@@ -265,11 +284,16 @@ static inline cf_count transpose_left_out(const cf_machine *machine, int N, int 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *machine, int N, int B0, int B1, int s, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *machine, int N, int B0, int B1, int s,
+    int dim0, int dim1, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 1280, 0, 512, 32768, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 576, 0, 2400, 18432, 8, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 64, 4160, 0 }, /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
-    { { 320, 0, 128, 8192, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 600, 4608, 4, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 1056, 0 }, /* T0 = 8, T1 = 32, U0 = 4, U1 = 1, M = 4 */
+    /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
+    { { 1280, 0, 512, 32768, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 576, 0, 2400, 18432, 8, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 64, 4160, 0 },
+    /* T0 = 8, T1 = 32, U0 = 4, U1 = 1, M = 4 */
+    { { 320, 0, 128, 8192, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 600, 4608, 4, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 1056, 0 },
   };
   const long long cf_limit0 = cf_mul(dim0, B0); /* dim0 * B0 */
   const long long cf_limit1 = cf_mul(cf_mul(dim1, s), B1); /* dim1 * s * B1 */
@@ -279,19 +303,27 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block)
+        && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 64 != 0;
     break;
   case 2: /* T0 = 8, T1 = 32, U0 = 4, U1 = 1, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 1056 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 1056 <= cf_amount(machine->shared_words_per_block)
+        && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
     break;
   default:
@@ -300,22 +332,23 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling transpose_tile(const cf_machine *machine, int N, int B0, int B1, int s, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling transpose_tile(const cf_machine *machine, int N, int B0, int B1, int s, int dim0, int dim1,
+    int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
   for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, transpose_tile_cost(cf_number, machine, N, B0, B1, s, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1,
+          transpose_tile_cost(cf_number, machine, N, B0, B1, s, dim0, dim1, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
 }
-
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count transpose_leaves_out(const cf_machine *machine, int N, const transpose_params *params)
@@ -340,10 +373,10 @@ static inline cf_count transpose_leaves_out(const cf_machine *machine, int N, co
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int transpose_expected(const cf_machine *machine, int N, const transpose_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -362,7 +395,8 @@ static inline int transpose_expected(const cf_machine *machine, int N, const tra
     const long long dim1 = cf_div(N, cf_mul(s, B1));
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     (void)B0;
@@ -384,8 +418,8 @@ static inline int transpose_expected(const cf_machine *machine, int N, const tra
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int transpose_value(int cf_which, int cf_exponent, const cf_machine *machine, int N)
 {
   transpose_params cf_tried;
@@ -409,10 +443,9 @@ static inline int transpose_value(int cf_which, int cf_exponent, const cf_machin
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int transpose_defaults(const cf_machine *machine, int N, transpose_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -452,9 +485,12 @@ static inline int transpose_defaults(const cf_machine *machine, int N, transpose
     cf_tried.s = cf_values[2][cf_at[2]];
     cf_left = transpose_leaves_out(machine, N, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = transpose_expected(machine, N, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        transpose_expected(machine, N, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = transpose_expected(machine, N, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          transpose_expected(machine, N, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -472,16 +508,18 @@ static inline int transpose_defaults(const cf_machine *machine, int N, transpose
 int transpose_launch(int N, const float *a, float *c, const transpose_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int transpose_launch_on(const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params, struct CUstream_st *stream);
+int transpose_launch_on(const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params,
+    struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int transpose_launch_explained(const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params, struct CUstream_st *stream,
+int transpose_launch_explained(const cf_machine *machine, int N, const float *a, float *c,
+    const transpose_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
 int transpose_choose(const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params,
     transpose_params *chosen, cf_choice *why);
 

@@ -7,7 +7,11 @@
 #ifndef CF_GENERATED_TRIANGLE_H
 #define CF_GENERATED_TRIANGLE_H
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +25,9 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct triangle_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } triangle_params;
 
@@ -64,18 +68,24 @@ static inline const char *triangle_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, B <= T_B";
-  case 1: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2";
-  case 2: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4";
-  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2";
-  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4";
-  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1";
+  case 1: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 64, U0 = 1, H = 1, D = 128, "
+      "S = 3, M = 2";
+  case 2: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 32, U0 = 1, H = 4, D = 64, "
+      "S = 4, M = 4";
+  case 3: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 16, D = "
+      "128, S = 4, M = 2";
+  case 4: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 16, U0 = 1, H = 8, D = 64, "
+      "S = 4, M = 4";
+  case 5: return "U0 + 40 <= R_B, T0*U0*D*S + D*S <= Z_B, T0*H <= T_B; register tile: T0 = 8, U0 = 1, H = 32, D = 256, "
+      "S = 4, M = 1";
   default: return "there is no such leaf";
   }
 }
 
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
-static inline int triangle_nearest(const cf_machine *machine, int n, const triangle_params *wanted, triangle_params *feasible)
+static inline int triangle_nearest(const cf_machine *machine, int n, const triangle_params *wanted,
+    triangle_params *feasible)
 {
   triangle_params cf_tried;
   double cf_closest = 0;
@@ -104,9 +114,10 @@ static inline int triangle_nearest(const cf_machine *machine, int n, const trian
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count triangle_leaf_cost(int leaf, const cf_machine *machine, int n, const triangle_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count triangle_leaf_cost(int leaf, const cf_machine *machine, int n, const triangle_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[2];
   unsigned char cf_kept[2];
@@ -131,7 +142,8 @@ static inline cf_count triangle_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n7 = n;
     const long long cf_n8 = cf_mul(B, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 31u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 31u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -151,19 +163,40 @@ static inline cf_count triangle_left_out(const cf_machine *machine, int n, const
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 }, { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 4557, 0, 397, 28544, 1, 0, 0, 0 }, { 1646, 0, 212, 9472, 0, 1, 1, 19 }, { 4557, 0, 397, 28544, 1, 0, 0, 0 }, { 1646, 0, 212, 9472, 0, 1, 1, 19 }, 4, 41, 8448, 3 }, /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 4695, 0, 409, 27712, 1, 0, 0, 0 }, { 1820, 0, 232, 9216, 0, 1, 1, 35 }, { 4695, 0, 409, 27712, 1, 0, 0, 0 }, { 1820, 0, 232, 9216, 0, 1, 1, 35 }, 8, 41, 8704, 3 }, /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 2349, 0, 205, 14656, 1, 0, 0, 0 }, { 910, 0, 116, 4864, 0, 1, 1, 19 }, { 2349, 0, 205, 14656, 1, 0, 0, 0 }, { 910, 0, 116, 4864, 0, 1, 1, 19 }, 4, 41, 4352, 3 }, /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 4971, 0, 433, 28448, 1, 0, 0, 0 }, { 2168, 0, 272, 9472, 0, 1, 1, 67 }, { 4971, 0, 433, 28448, 1, 0, 0, 0 }, { 2168, 0, 272, 9472, 0, 1, 1, 67 }, 8, 41, 9216, 3 }, /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
+    { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 },
+        { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
+    { { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 },
+        { 11966, 0, 1042, 70912, 1, 0, 0, 0 }, { 6492, 0, 840, 35328, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
+    { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 },
+        { 238, 0, 212, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
+    { { 4557, 0, 397, 28544, 1, 0, 0, 0 }, { 1646, 0, 212, 9472, 0, 1, 1, 19 }, { 4557, 0, 397, 28544, 1, 0, 0, 0 },
+        { 1646, 0, 212, 9472, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
+    { { 471, 0, 409, 26176, 1, 0, 0, 0 }, { 412, 0, 232, 8704, 0, 1, 1, 35 }, { 471, 0, 409, 26176, 1, 0, 0, 0 },
+        { 412, 0, 232, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
+    { { 4695, 0, 409, 27712, 1, 0, 0, 0 }, { 1820, 0, 232, 9216, 0, 1, 1, 35 }, { 4695, 0, 409, 27712, 1, 0, 0, 0 },
+        { 1820, 0, 232, 9216, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
+    { { 237, 0, 205, 13120, 1, 0, 0, 0 }, { 206, 0, 116, 4352, 0, 1, 1, 19 }, { 237, 0, 205, 13120, 1, 0, 0, 0 },
+        { 206, 0, 116, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
+    { { 2349, 0, 205, 14656, 1, 0, 0, 0 }, { 910, 0, 116, 4864, 0, 1, 1, 19 }, { 2349, 0, 205, 14656, 1, 0, 0, 0 },
+        { 910, 0, 116, 4864, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
+    { { 747, 0, 433, 27680, 1, 0, 0, 0 }, { 760, 0, 272, 9216, 0, 1, 1, 67 }, { 747, 0, 433, 27680, 1, 0, 0, 0 },
+        { 760, 0, 272, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
+    { { 4971, 0, 433, 28448, 1, 0, 0, 0 }, { 2168, 0, 272, 9472, 0, 1, 1, 67 }, { 4971, 0, 433, 28448, 1, 0, 0, 0 },
+        { 2168, 0, 272, 9472, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -171,43 +204,58 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
-    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
-    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
-    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
-    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
-    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_tiles(cf_limit0, 0, 256);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   default:
@@ -216,10 +264,11 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling triangle_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling triangle_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -232,7 +281,6 @@ static inline cf_tiling triangle_tile(const cf_machine *machine, int n, int cf_t
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count triangle_leaves_out(const cf_machine *machine, int n, const triangle_params *params)
 {
@@ -243,10 +291,10 @@ static inline cf_count triangle_leaves_out(const cf_machine *machine, int n, con
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int triangle_expected(const cf_machine *machine, int n, const triangle_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -260,7 +308,8 @@ static inline int triangle_expected(const cf_machine *machine, int n, const tria
   if (cf_status == CF_OK) { /* triangle */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = triangle_select(machine, n, params, &cf_chosen);
@@ -277,8 +326,8 @@ static inline int triangle_expected(const cf_machine *machine, int n, const tria
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int triangle_value(int cf_which, int cf_exponent, const cf_machine *machine, int n)
 {
   triangle_params cf_tried;
@@ -298,10 +347,9 @@ static inline int triangle_value(int cf_which, int cf_exponent, const cf_machine
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int triangle_defaults(const cf_machine *machine, int n, triangle_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -333,9 +381,12 @@ static inline int triangle_defaults(const cf_machine *machine, int n, triangle_p
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = triangle_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = triangle_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        triangle_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
-      cf_status = triangle_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+      cf_status =
+          triangle_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -349,20 +400,24 @@ static inline int triangle_defaults(const cf_machine *machine, int n, triangle_p
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int triangle_launch(int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream);
+int triangle_launch(int n, const float *a, const float *x, float *y, const triangle_params *params,
+    struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int triangle_launch_on(const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream);
+int triangle_launch_on(const cf_machine *machine, int n, const float *a, const float *x, float *y,
+    const triangle_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int triangle_launch_explained(const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream,
+int triangle_launch_explained(const cf_machine *machine, int n, const float *a, const float *x, float *y,
+    const triangle_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int triangle_choose(const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int triangle_choose(const cf_machine *machine, int n, const float *a, const float *x, float *y,
+    const triangle_params *params,
     triangle_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -9,7 +9,11 @@
 
 #include <stdbool.h>
 
-<library/runtime.h>
+#include "cf_runtime.h"
+
+#if CF_RUNTIME != ...
+#error "headers of two versions of comprehensive meet here: generate all of them with one version"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,9 +27,9 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct mix_params {
   int B;
   /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
-     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
-     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
-     of a loop is done by register tiles. */
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
   int tile;
 } mix_params;
 
@@ -101,9 +105,10 @@ static inline int mix_nearest(const cf_machine *machine, const mix_params *wante
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
-   where it takes more than `cf_bound`. */
-static inline cf_count mix_leaf_cost(int leaf, const cf_machine *machine, unsigned long n, const mix_params *params, cf_count cf_bound)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and
+   perhaps where it takes more than `cf_bound`. */
+static inline cf_count mix_leaf_cost(int leaf, const cf_machine *machine, unsigned long n, const mix_params *params,
+    cf_count cf_bound)
 {
   cf_count cf_runs[1];
   unsigned char cf_kept[1];
@@ -126,7 +131,8 @@ static inline cf_count mix_leaf_cost(int leaf, const cf_machine *machine, unsign
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(cf_signed(n), B), 1), B), 2);
     const long long cf_n4 = B;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_signed(n), B), 1), B), 1, 1 }, { B, 1, 1 }, 22u, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of =
+        { { cf_div(cf_sub(cf_add(cf_signed(n), B), 1), B), 1, 1 }, { B, 1, 1 }, 22u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -145,11 +151,16 @@ static inline cf_count mix_left_out(const cf_machine *machine, unsigned long n, 
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, unsigned long n, int cf_together, int cf_sweeps)
+static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, unsigned long n, int cf_together,
+    int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 704, 0, 256, 22528, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 528, 0, 192, 16896, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 44, 0, 0 }, /* T0 = 256, U0 = 4, M = 4 */
-    { { 352, 0, 128, 11264, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 264, 0, 96, 8448, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 42, 0, 0 }, /* T0 = 256, U0 = 2, M = 4 */
+    /* T0 = 256, U0 = 4, M = 4 */
+    { { 704, 0, 256, 22528, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 528, 0, 192, 16896, 3, 0, 0, 6 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 44, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 4 */
+    { { 352, 0, 128, 11264, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 264, 0, 96, 8448, 2, 0, 0, 4 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 42, 0, 0 },
   };
   const long long cf_limit0 = cf_signed(n); /* (long)n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0 };
@@ -158,19 +169,29 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 4 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_plus(cf_times(1, cf_number_of(cf_limit0)), cf_plus(cf_times(16, cf_number_of(cf_limit0)), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(1, cf_number_of(cf_limit0))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(1, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(16, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(1, cf_number_of(cf_limit0))))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 4 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_plus(cf_times(1, cf_number_of(cf_limit0)), cf_plus(cf_times(16, cf_number_of(cf_limit0)), cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(1, cf_number_of(cf_limit0))))));
+    cf_launch.bytes =
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(1, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(16, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(1, cf_number_of(cf_limit0))))));
     cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:
@@ -179,10 +200,11 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
-   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
-   where no tile is better, and where none fits. */
-static inline cf_tiling mix_tile(const cf_machine *machine, unsigned long n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling mix_tile(const cf_machine *machine, unsigned long n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
@@ -195,7 +217,6 @@ static inline cf_tiling mix_tile(const cf_machine *machine, unsigned long n, int
   return cf_best;
 }
 
-
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count mix_leaves_out(const cf_machine *machine, unsigned long n, const mix_params *params)
 {
@@ -206,10 +227,10 @@ static inline cf_count mix_leaves_out(const cf_machine *machine, unsigned long n
   return cf_all;
 }
 
-/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
-   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
-   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves
+   alone; CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they
+   are known. Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`,
+   it may be any such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int mix_expected(const cf_machine *machine, unsigned long n, const mix_params *params,
     cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
@@ -223,7 +244,8 @@ static inline int mix_expected(const cf_machine *machine, unsigned long n, const
   if (cf_status == CF_OK) { /* mix */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
-    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = mix_select(machine, params, &cf_chosen);
@@ -240,8 +262,8 @@ static inline int mix_expected(const cf_machine *machine, unsigned long n, const
   return cf_status;
 }
 
-/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
-   that leave no point out while all other parameters are 1; 0 where there is none. */
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of
+   those that leave no point out while all other parameters are 1; 0 where there is none. */
 static inline int mix_value(int cf_which, int cf_exponent, const cf_machine *machine, unsigned long n)
 {
   mix_params cf_tried;
@@ -261,10 +283,9 @@ static inline int mix_value(int cf_which, int cf_exponent, const cf_machine *mac
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
-   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
-   Without any that can be launched all are 1.
-*/
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched)
+   the ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest
+   leaves. Without any that can be launched all are 1. */
 static inline int mix_defaults(const cf_machine *machine, unsigned long n, mix_params *params)
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
@@ -296,7 +317,9 @@ static inline int mix_defaults(const cf_machine *machine, unsigned long n, mix_p
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = mix_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = mix_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status =
+        mix_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest,
+        cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
       cf_status = mix_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
@@ -312,20 +335,24 @@ static inline int mix_defaults(const cf_machine *machine, unsigned long n, mix_p
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */
-int mix_launch(unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream);
+int mix_launch(unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out,
+    bool *odd, const mix_params *params, struct CUstream_st *stream);
 
 /* The same, decided as for the given machine; the limits of the device at hand hold all the same. */
-int mix_launch_on(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream);
+int mix_launch_on(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream);
 
 /* The same for a machine or NULL (the device at hand); tells what was launched last, or why nothing was. */
-int mix_launch_explained(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream,
+int mix_launch_explained(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, const mix_params *params, struct CUstream_st *stream,
     cf_choice *why);
 
-/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what would
-   be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not count, and
-   limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The host code of
-   the function runs, in all its turns. params, chosen and why may be NULL. */
-int mix_choose(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, const mix_params *params,
+/* What a call would come to, without a launch: the parameters and the status of it, and the leaf and cycles of what
+   would be launched last. NULL is the device at hand; for a machine there need be no device, tuned parameters do not
+   count, and limits that only a device or a compiled kernel has are not looked at. Data only counts by its address. The
+   host code of the function runs, in all its turns. params, chosen and why may be NULL. */
+int mix_choose(const cf_machine *machine, unsigned long n, const unsigned short *x, const signed char *y,
+    unsigned long *state, short *out, bool *odd, const mix_params *params,
     mix_params *chosen, cf_choice *why);
 
 /* The limits of a device, for selection without a launch. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Selection:
     """``select``, ``nearest`` and ``defaults`` of the one region of a plan; parameters are int."""
 
     def __init__(self, plan: ProgramPlan, folder: Path, sizes: Sequence[str], program: Sequence[str]) -> None:
-        (folder / f"{plan.stem}.h").write_text(header_text(plan, "0.1.0"))
+        (folder / f"{plan.stem}.h").write_text(header_text(replace(plan, single_file=True), "0.1.0"))
         name, params = plan.functions[0].regions[0].name, f"{plan.functions[0].function.name}_params"
         function = plan.functions[0].function.name
         given = "".join(f"int {size}, " for size in sizes)

@@ -188,7 +188,9 @@ def smooth_plan() -> ProgramPlan:
         LeafPlan(2, smooth_kernel("smooth_plain", Polynomial(0)), nest, plain, ()),
     )
     region = RegionPlan("smooth", nest, leaves, (dead_end,))
-    return ProgramPlan("smooth", "smooth.mf", "5eed" * 16, (FunctionPlan(smooth_function(), (region,)),))
+    return ProgramPlan(
+        "smooth", "smooth.mf", "5eed" * 16, (FunctionPlan(smooth_function(), (region,)),), single_file=True
+    )
 
 
 def copy_plan() -> ProgramPlan:
@@ -240,7 +242,9 @@ def copy_plan() -> ProgramPlan:
     )
     system = System((at_least(SYMBOLS["B"], 1),), (at_most(SYMBOLS["B"], SYMBOLS["T_B"]),))
     region_plan = RegionPlan("copy2", nest, (LeafPlan(1, kernel, nest, system, ()),), ())
-    return ProgramPlan("copy2", "copy2.mf", "c0de" * 16, (FunctionPlan(function, (region_plan,)),))
+    return ProgramPlan(
+        "copy2", "copy2.mf", "c0de" * 16, (FunctionPlan(function, (region_plan,)),), single_file=True
+    )
 
 
 KERNELS: Mapping[str, str] = {"smooth_tiled": TILED, "smooth_plain": PLAIN, "copy2_leaf1": COPY_KERNEL}

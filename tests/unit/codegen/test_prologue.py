@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from comprehensive.codegen.environment import render_template
+from comprehensive.codegen.runtime_files import DEVICE, plain_files
 from comprehensive.machine.device import device_names, load_device
 
 CONDITION = re.compile(r"#(?:el)?if (.*)\n#define CF_RESIDENT_THREADS (\d+)\n")
@@ -21,7 +21,7 @@ def test_resident_threads_are_those_of_the_architecture(name: str) -> None:
 
 def _resident_threads(arch: int) -> int:
     """What the preprocessor makes of it for `__CUDA_ARCH__`."""
-    text = render_template("cuda/prologue.cu.j2")
+    text = plain_files()[DEVICE].replace("\\\n", " ")
     for condition, threads in CONDITION.findall(text):
         known = condition.replace("defined(__CUDA_ARCH__)", "1").replace("__CUDA_ARCH__", str(arch))
         if eval(known.replace("&&", " and ").replace("||", " or ")):

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
-import pytest
-
-from comprehensive.algebra import Polynomial, RationalFunction
+from comprehensive.algebra import Polynomial
 from comprehensive.counters.bank_efficiency import BankEfficiency
 from comprehensive.counters.coalescing import Coalescing
 from comprehensive.counters.intensity import Intensity
 from comprehensive.counters.latency_hiding import latency_hiding_by
-from comprehensive.counters.registers import Registers
-from comprehensive.counters.work import Work, total, work_of
+from comprehensive.counters.work import total, work_of
 from comprehensive.data import spec_directory
 from comprehensive.loops.ir import Variant
-from comprehensive.metafork.ast import Name
-from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.optimize.protocols import Applied
 from comprehensive.strategies.caching import NoCaching
-from comprehensive.strategies.shuffle import Shuffle
 from comprehensive.strategies.tilings import tilings
 from tests.laws.nests import nests_of
 from tests.unit.counters.programs import SMOOTH, TRANSPOSED, first, scaled
@@ -124,71 +118,6 @@ void either(int n, int t, const float x[n], float y[n], int B) {
 }"""
     found = Coalescing().evaluate(first(text))
     assert (found.value, found.source) == (Fraction(2, 3), "exact, of the worst case")
-
-
-def uncached_and_shuffled(text: str) -> tuple[Variant, Variant]:
-    variant = Variant(replace(nests_of(text)[0], cached=()))
-    applied = Shuffle().apply(variant)
-    assert isinstance(applied, Applied)
-    assert isinstance(Shuffle().apply(applied.fragment), NotApplicable)
-    return variant, applied.fragment
-
-
-def ends(along: int, rows: int) -> int:
-    """Threads of a block that are the last of a row or of a warp."""
-    threads = range(along * rows)
-    return sum(t % along == along - 1 or t % 32 == 31 for t in threads)
-
-
-# Words of global memory that a thread asks for: loads, shuffles for which the ends load, and the store.
-@pytest.mark.parametrize(
-    ("spec", "loads", "before", "after"),
-    [("jacobi2d", 2, 5, 3), ("heat3d", 2, 8, 5), ("blur5x5", 20, 25, 5)],
-)
-def test_shuffles_leave_the_ends_of_rows_and_warps_to_load(
-    spec: str, loads: int, before: int, after: int
-) -> None:
-    text = (spec_directory() / f"{spec}.mf").read_text(encoding="utf-8")
-    plain, shuffled = uncached_and_shuffled(text)
-    names = [loop.extent for loop in plain.nest.thread_loops]
-    assert all(isinstance(name, Name) for name in names)
-    (first_words,), (then_words,) = ([words(work) for work in work_of(v)] for v in (plain, shuffled))
-    for along in range(1, 1025):
-        rows = next(rows for rows in (31, 7, 2, 1) if along * rows <= 1024)
-        point = {name.identifier: 1 for name in names if isinstance(name, Name)}
-        point |= {"B0": rows, f"B{len(names) - 1}": along}
-        threads = along * rows
-        assert first_words.evaluate(point) == (before + 1) * threads
-        exact, then = (after + 1) * threads + loads * ends(along, rows), then_words.evaluate(point)
-        assert exact <= then <= (after + 1 + loads) * threads
-        if along == 256:
-            assert then < 1.2 * exact
-    assert Intensity().evaluate(plain).source == "exact"
-    assert Intensity().evaluate(shuffled).source.startswith("bound")
-
-
-def words(work: Work) -> RationalFunction:
-    found = total(access.count for access in work.accesses)
-    assert found is not None
-    return found
-
-
-@pytest.mark.parametrize(("spec", "more"), [("jacobi2d", 5), ("heat3d", 2), ("blur5x5", 5)])
-def test_the_registers_of_shuffles_are_charged(spec: str, more: int) -> None:
-    plain, shuffled = uncached_and_shuffled((spec_directory() / f"{spec}.mf").read_text(encoding="utf-8"))
-    before, after = (Registers().evaluate(v).value.evaluate({}) for v in (plain, shuffled))
-    assert after - before == more
-
-
-def test_a_block_of_one_row_ends_where_its_warps_do() -> None:
-    _, shuffled = uncached_and_shuffled(SMOOTH)
-    (work,) = work_of(shuffled)
-    counted = words(work)
-    for along in range(1, 1025):
-        exact, found = 2 * along + 2 * ends(along, 1), counted.evaluate({"B": along, "n": 5000})
-        assert exact <= found
-        if along % 32 == 1:
-            assert exact == found
 
 
 def test_a_kernel_over_tiles_gets_bounds_that_say_so() -> None:

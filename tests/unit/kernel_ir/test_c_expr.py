@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.host import shared_part
+from comprehensive.codegen.runtime_files import RUNTIME, plain_files
 from comprehensive.kernel_ir.c_expr import c_comment, c_string, count, is_wide, polynomial, wide
 from comprehensive.metafork.ast import (
     Binary,
@@ -69,7 +68,7 @@ def test_expressions_have_the_value_that_the_compiler_computes(tmp_path: Path) -
         drawn.append(expr)
 
     collect()
-    runtime = render_template("host/runtime.h.j2", **shared_part())
+    runtime = plain_files()[RUNTIME]
     text = [runtime, "#include <signal.h>", "#include <setjmp.h>"]
     arguments = "int i, int j, long k, unsigned u, unsigned char c"
     unused = "(void)i; (void)j; (void)k; (void)u; (void)c;"
@@ -98,7 +97,7 @@ def test_expressions_have_the_value_that_the_compiler_computes(tmp_path: Path) -
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The checked operations, two int arguments each."""
-    runtime = render_template("host/runtime.h.j2", **shared_part())
+    runtime = plain_files()[RUNTIME]
     operations = ("add", "sub", "mul", "div", "mod")
     text = [runtime, "#include <stdint.h>"]
     text += [f"long long t_{o}(long long a, long long b) {{ return cf_{o}(a, b); }}" for o in operations]

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.host import shared_part
 from comprehensive.codegen.interface import interface
+from comprehensive.codegen.runtime_files import RUNTIME, plain_files
 from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
 from comprehensive.kernel_ir.staircase import LARGEST, LAUNCHED, Launched, Shape, band, folded
@@ -90,7 +89,7 @@ def test_a_row_of_a_band_has_room_in_the_launch(
 @pytest.fixture(scope="module")
 def in_c(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     work = tmp_path_factory.mktemp("staircase")
-    text = render_template("host/staircase.h.j2", **shared_part())
+    text = plain_files()[RUNTIME]
     exported = "\n".join(
         f"void {shape.name}(const long long *a, long long *to) {{\n"
         f"  const cf_staircase found = {shape.value}(a[0], a[1], a[2], a[3], a[4]);\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -78,7 +78,7 @@ def header_of(path: Path) -> Header:
     host = interface(function)
     costs, view = leaf_costs(region, dispatch(region, host)), function_view(function)
     folder = Path(mkdtemp())
-    (folder / f"{plan.stem}.h").write_text(header_text(plan, "0.1.0"))
+    (folder / f"{plan.stem}.h").write_text(header_text(replace(plan, single_file=True), "0.1.0"))
     declared = "".join(f"{a.declaration}, " for a in costs.sizes)
     passed = "".join(f"{a.name}, " for a in costs.sizes)
     given_ = "".join(f"{a.declaration}, " for a in view.sizes)

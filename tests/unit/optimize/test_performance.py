@@ -14,7 +14,6 @@ import pytest
 from comprehensive.algebra import with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.codegen.levels import with_levels
-from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation, Options, compile_file, counters
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import devices, load_device
@@ -168,21 +167,3 @@ def test_selection_in_c_rounds_as_the_tree_does(tmp_path: Path) -> None:
             assert found.leaf == (case.index if isinstance(case, Leaf) else -1)
             seen.add(found.leaf)
     assert {-1, 0} <= seen
-
-
-def test_shuffles_are_tried_where_intensity_is_demanded_and_their_registers_are_bounded() -> None:
-    tree = tree_of(CORNERS["partly"], "intensity")
-    with_shuffles = [leaf for leaf in tree.leaves if "shuffled" in describe(leaf.fragment)]
-    assert with_shuffles
-    for leaf in with_shuffles:
-        assert "shuffle" in leaf.applied
-        (note,) = (d.note for d in leaf.decisions if d.strategy == "shuffle")
-        assert note.startswith("shuffled: ")
-    registers = {
-        branch.evaluation.value.format()
-        for branch, _ in walk(tree.root)
-        if isinstance(branch, Branch) and branch.counter == "registers_per_thread"
-    }
-    assert len(registers) > 1
-    assert constraint_soundness(tree).holds
-    assert not any(leaf.fragment.shuffled for leaf in tree_of(CORNERS["partly"], "occupancy").leaves)

@@ -1,38 +1,49 @@
-#ifndef CF_INTERFACE
-#define CF_INTERFACE 4
+/* What the generated headers of comprehensive share, in plain C99 and C++11: machines and choices, the comparison of a
+   case with a machine, integers that say where they overflow, and what launches cost.
+
+   <program>.h includes this file; it needs no other one, and no CUDA. It is the same for all programs of one version of
+   the tool, and headers of one program are of one version: each of them compares CF_RUNTIME. */
+#ifndef CF_RUNTIME
+#define CF_RUNTIME 0
+
+#define CF_INTERFACE 4 /* raised with every change of a structure */
 
 /* What the program is to run on; cf_machine of a real device comes from <function>_machine(). */
 typedef struct cf_machine {
   long long registers_per_thread; /* R_B: registers that one thread may use, in registers of 32 bits */
-  long long shared_words_per_block; /* Z_B: shared memory that one thread block may use (opt-in limit), in words of 4 bytes */
-  long long threads_per_block; /* T_B: threads of one thread block, in threads */
-  long long registers_per_multiprocessor; /* R_SM: registers of one multiprocessor, in registers of 32 bits */
+  /* Z_B: shared memory that one thread block may use (opt-in limit), in words of 4 bytes */
+  long long shared_words_per_block;
+  long long threads_per_block;               /* T_B: threads of one thread block, in threads */
+  long long registers_per_multiprocessor;    /* R_SM: registers of one multiprocessor, in registers of 32 bits */
   long long shared_words_per_multiprocessor; /* Z_SM: shared memory of one multiprocessor, in words of 4 bytes */
-  long long threads_per_multiprocessor; /* T_SM: threads resident on one multiprocessor, in threads */
-  long long warps_per_multiprocessor; /* W_SM: warps resident on one multiprocessor, in warps */
-  long long blocks_per_multiprocessor; /* B_SM: thread blocks resident on one multiprocessor, in thread blocks */
+  long long threads_per_multiprocessor;      /* T_SM: threads resident on one multiprocessor, in threads */
+  long long warps_per_multiprocessor;        /* W_SM: warps resident on one multiprocessor, in warps */
+  long long blocks_per_multiprocessor;       /* B_SM: thread blocks resident on one multiprocessor, in thread blocks */
   long long registers_per_unit_of_a_warp; /* R_U: registers that a warp is given at a time, in registers of 32 bits */
   long long sub_partitions_per_multiprocessor; /* Q_SM: sub-partitions of one multiprocessor, in sub-partitions */
   long long shared_words_per_unit; /* Z_U: shared memory that a block is given at a time, in words of 4 bytes */
-  long long shared_words_of_the_system_per_block; /* Z_0: shared memory that the system takes for a block, in words of 4 bytes */
+  /* Z_0: shared memory that the system takes for a block, in words of 4 bytes */
+  long long shared_words_of_the_system_per_block;
   long long operations_per_word; /* O_W: operations while one word of global memory is moved, in operations */
-  long long words_in_flight_per_multiprocessor; /* F_SM: words in flight that keep one multiprocessor busy, in words of 4 bytes */
+  /* F_SM: words in flight that keep one multiprocessor busy, in words of 4 bytes */
+  long long words_in_flight_per_multiprocessor;
 
   /* Speeds, by which tiles and leaves are ranked. */
-  long long multiprocessors; /* multiprocessors of the device, in multiprocessors */
+  long long multiprocessors;  /* multiprocessors of the device, in multiprocessors */
   long long issued_per_cycle; /* instructions of warps that a multiprocessor begins in a cycle, in instructions */
-  long long wide_lanes; /* results of arithmetic on doubles in a cycle of a multiprocessor, in results */
-  long long wide_tensor_lanes; /* multiply-adds of doubles by tensor cores in a cycle of a multiprocessor, 1 without them, in results */
-  long long l2_bytes_per_kilocycle; /* between a multiprocessor and the second-level cache, all at work, in bytes */
+  long long wide_lanes;       /* results of arithmetic on doubles in a cycle of a multiprocessor, in results */
+  /* multiply-adds of doubles by tensor cores in a cycle of a multiprocessor, 1 without them, in results */
+  long long wide_tensor_lanes;
+  long long l2_bytes_per_kilocycle;   /* between a multiprocessor and the second-level cache, all at work, in bytes */
   long long dram_bytes_per_kilocycle; /* between the device and its memory, in bytes */
-  long long kept_bytes; /* data that stays in the second-level cache from launch to launch, in bytes */
-  long long global_latency_cycles; /* from a load of global memory to its value, in cycles */
-  long long shared_latency_cycles; /* from a load of shared memory to its value, in cycles */
-  long long barrier_cycles; /* for a barrier at which all warps have arrived, in cycles */
-  long long warp_start_cycles; /* between the starts of warps on a multiprocessor, in cycles */
-  long long block_cycles; /* for the first instructions and the end of a block, in cycles */
-  long long turn_cycles; /* from the end of a block to the first instruction of the next, in cycles */
-  long long launch_cycles; /* for a launch that follows another one, in cycles */
+  long long kept_bytes;               /* data that stays in the second-level cache from launch to launch, in bytes */
+  long long global_latency_cycles;    /* from a load of global memory to its value, in cycles */
+  long long shared_latency_cycles;    /* from a load of shared memory to its value, in cycles */
+  long long barrier_cycles;           /* for a barrier at which all warps have arrived, in cycles */
+  long long warp_start_cycles;        /* between the starts of warps on a multiprocessor, in cycles */
+  long long block_cycles;             /* for the first instructions and the end of a block, in cycles */
+  long long turn_cycles;              /* from the end of a block to the first instruction of the next, in cycles */
+  long long launch_cycles;            /* for a launch that follows another one, in cycles */
 } cf_machine;
 
 enum {
@@ -49,15 +60,17 @@ enum {
 
 /* What was decided, or why nothing was: the condition that does not hold, what it needs and what is there. */
 typedef struct cf_choice {
-  int leaf; /* number of the leaf, then of tiles, as in the manifest, of the last region that ran; CF_NO_LEAF: none did */
+  /* number of the leaf, then of tiles, as in the manifest, of the last region that ran; CF_NO_LEAF: none did */
+  int leaf;
   int status;
   const char *constraint;
   long long needed;
   long long available;
   long long cycles;   /* that launches were expected to take, all together */
   long long left_out; /* points of the regions that the parameters leave out, all launches together */
-  int candidate; /* which of those that are tried has run: 0 the original */
-  const char *adaptation; /* how far the search for the best version is, or why there is none; empty where none is asked for */
+  int candidate;      /* which of those that are tried has run: 0 the original */
+  /* how far the search for the best version is, or why there is none; empty where none is asked for */
+  const char *adaptation;
 } cf_choice;
 
 static inline const char *cf_strerror(int status)
@@ -95,10 +108,7 @@ static inline int cf_report(cf_choice *choice, int status, int leaf, const char 
 typedef unsigned long long cf_count;
 #define CF_SATURATED (~0ULL)
 
-static inline cf_count cf_plus(cf_count a, cf_count b)
-{
-  return a > CF_SATURATED - b ? CF_SATURATED : a + b;
-}
+static inline cf_count cf_plus(cf_count a, cf_count b) { return a > CF_SATURATED - b ? CF_SATURATED : a + b; }
 
 static inline cf_count cf_times(cf_count a, cf_count b)
 {
@@ -106,25 +116,16 @@ static inline cf_count cf_times(cf_count a, cf_count b)
   return a != 0 && b > CF_SATURATED / a ? CF_SATURATED : a * b;
 }
 
-static inline cf_count cf_minus(cf_count a, cf_count b)
-{
-  return a > b ? a - b : 0;
-}
+static inline cf_count cf_minus(cf_count a, cf_count b) { return a > b ? a - b : 0; }
 
-static inline cf_count cf_down(cf_count a, cf_count b)
-{
-  return a == CF_SATURATED || b == 0 ? CF_SATURATED : a / b;
-}
+static inline cf_count cf_down(cf_count a, cf_count b) { return a == CF_SATURATED || b == 0 ? CF_SATURATED : a / b; }
 
 static inline cf_count cf_up(cf_count a, cf_count b)
 {
   return a == CF_SATURATED || b == 0 ? CF_SATURATED : a / b + (a % b != 0);
 }
 
-static inline cf_count cf_amount(long long limit)
-{
-  return limit > 0 ? (cf_count)limit : 0;
-}
+static inline cf_count cf_amount(long long limit) { return limit > 0 ? (cf_count)limit : 0; }
 
 static inline long long cf_shown(cf_count value)
 {
@@ -154,15 +155,9 @@ static inline long long cf_mul(long long a, long long b)
   return a * b;
 }
 
-static inline long long cf_div(long long a, long long b)
-{
-  return CF_BOTH(a, b) && b != 0 ? a / b : CF_UNDEFINED;
-}
+static inline long long cf_div(long long a, long long b) { return CF_BOTH(a, b) && b != 0 ? a / b : CF_UNDEFINED; }
 
-static inline long long cf_mod(long long a, long long b)
-{
-  return CF_BOTH(a, b) && b != 0 ? a % b : CF_UNDEFINED;
-}
+static inline long long cf_mod(long long a, long long b) { return CF_BOTH(a, b) && b != 0 ? a % b : CF_UNDEFINED; }
 
 static inline long long cf_shl(long long a, long long b)
 {
@@ -196,10 +191,7 @@ static inline long long cf_if(long long condition, long long then, long long oth
 static inline long long cf_and(long long a, long long b) { return cf_if(a, cf_ne(b, 0), 0); }
 static inline long long cf_or(long long a, long long b) { return cf_if(a, 1, cf_ne(b, 0)); }
 
-static inline long long cf_to_int(long long a)
-{
-  return a < -0x80000000LL || a > 0x7fffffffLL ? CF_UNDEFINED : a;
-}
+static inline long long cf_to_int(long long a) { return a < -0x80000000LL || a > 0x7fffffffLL ? CF_UNDEFINED : a; }
 
 static inline long long cf_to_unsigned(long long a)
 {
@@ -222,13 +214,21 @@ static inline long long cf_to_signed_bits(long long a, int bits)
   return low >> (bits - 1) > 0 ? low - (1LL << bits) : low;
 }
 
-static inline long long cf_signed(cf_count a)
+static inline long long cf_signed(cf_count a) { return a > (cf_count)CF_LARGEST ? CF_UNDEFINED : (long long)a; }
+
+/* Whether two names of devices are the same. */
+static inline int cf_is_named(const char *device, const char *name)
 {
-  return a > (cf_count)CF_LARGEST ? CF_UNDEFINED : (long long)a;
+  while (*device != 0 && *device == *name) {
+    device++;
+    name++;
+  }
+  return *device == *name;
 }
 
 /* An assertion of the program. */
-static inline int cf_check(cf_choice *choice, long long condition, const char *text, long long needed, long long available)
+static inline int cf_check(cf_choice *choice, long long condition, const char *text, long long needed,
+                           long long available)
 {
   if (condition == CF_UNDEFINED) return cf_report(choice, CF_EOVERFLOW, CF_NO_LEAF, text, 0, 0);
   return condition ? CF_OK : cf_report(choice, CF_EPRECONDITION, CF_NO_LEAF, text, needed, available);
@@ -257,10 +257,14 @@ static inline cf_fact cf_compare(const char *text, int kind, cf_count needed, in
   fact.kind = kind;
   fact.needed = needed;
   fact.available = available;
-  if (needed == CF_SATURATED && available == CF_SATURATED) fact.holds = -1;
-  else if (relation == CF_AT_MOST) fact.holds = needed <= available;
-  else if (relation == CF_LESS) fact.holds = needed < available;
-  else fact.holds = needed == available;
+  if (needed == CF_SATURATED && available == CF_SATURATED)
+    fact.holds = -1;
+  else if (relation == CF_AT_MOST)
+    fact.holds = needed <= available;
+  else if (relation == CF_LESS)
+    fact.holds = needed < available;
+  else
+    fact.holds = needed == available;
   return fact;
 }
 
@@ -294,9 +298,12 @@ static inline int cf_decide(const cf_fact *facts, const short *variants, int len
         excess = ratio;
       }
     }
-    if (holds && unknown) overflow = 1;
-    else if (holds && leaf < 0) dead_end = dead_ends[-1 - leaf];
-    else if (holds) return cf_report(choice, CF_OK, leaf, "", 0, 0);
+    if (holds && unknown)
+      overflow = 1;
+    else if (holds && leaf < 0)
+      dead_end = dead_ends[-1 - leaf];
+    else if (holds)
+      return cf_report(choice, CF_OK, leaf, "", 0, 0);
     if (leaf >= 0 && worst != 0 && (cited == 0 || excess < smallest)) {
       cited = worst;
       smallest = excess;
@@ -310,8 +317,8 @@ static inline int cf_decide(const cf_fact *facts, const short *variants, int len
 /* The number-th value to try in the place of `wanted`, 0 where there is none: the closest ones come first. */
 static inline long long cf_neighbour(long long wanted, int number)
 {
-  static const signed char moves[] = { 0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, 8, 9, 10, 11, 12, 13,
-                                       14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30 };
+  static const signed char moves[] = { 0,  1,  -1, 2,  -2, 3,  -3, 4,  -4, 5,  -5, 6,  -6, 7,  8,  9,  10, 11, 12,
+                                       13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30 };
   static const int count = (int)sizeof moves;
   if (number == 0) return wanted;
   if (number <= 2) return wanted - number; /* small decrements */
@@ -327,8 +334,28 @@ static inline double cf_distance(long long a, long long b)
   return a > b ? (double)a / (double)b : (double)b / (double)a;
 }
 
-/* How long a launch takes, from what its blocks do and a few speeds of the device: to rank tiles by, no more. All counts
-   are of a block, instructions those of warps; times are in cycles. */
+/* Sizes that the cost model knows of a device. */
+#define CF_WARP_THREADS 32
+#define CF_BANKS 32        /* of shared memory */
+#define CF_WORD_BYTES 4    /* of a bank */
+#define CF_LINE_BYTES 128  /* of the first-level cache */
+#define CF_SECTOR_BYTES 32 /* of the second-level cache */
+#define CF_MOST_DEEP 64    /* threads of a block along z */
+
+/* What was fitted to measured times (machine/cost.py, machine/sites.py). */
+#define CF_MANY_TURNS 4
+#define CF_DEPENDENT_CYCLES 4
+#define CF_LEAST_STARTS 4
+#define CF_HINDRANCE 16
+#define CF_LINES_TOGETHER 2
+#define CF_MOST_APART 2
+#define CF_LINES_A_WAIT 128
+#define CF_SHARED_INSTRUCTIONS 2
+#define CF_GLOBAL_INSTRUCTIONS 3
+#define CF_MOST_LOOPS 8 /* around an access */
+
+/* How long a launch takes, from what its blocks do and a few speeds of the device: to rank tiles by, no more. All
+   counts are of a block, instructions those of warps; times are in cycles. */
 typedef struct cf_work {
   cf_count instructions, wide, wavefronts, bytes, waits, shared_waits, barriers, depth;
 } cf_work;
@@ -370,13 +397,13 @@ static inline cf_count cf_resident(const cf_machine *machine, const cf_tile_work
 {
   const cf_count parts = cf_speed(machine->sub_partitions_per_multiprocessor);
   const cf_count unit = cf_speed(machine->registers_per_unit_of_a_warp);
-  const cf_count taken = cf_times(cf_up(cf_times(work->registers, 32), unit), unit);
+  const cf_count taken = cf_times(cf_up(cf_times(work->registers, CF_WARP_THREADS), unit), unit);
   const cf_count granule = cf_speed(machine->shared_words_per_unit);
   const cf_count words = cf_times(
       cf_up(cf_plus(work->shared_words, cf_amount(machine->shared_words_of_the_system_per_block)), granule), granule);
   cf_count blocks = cf_amount(machine->registers_per_multiprocessor) / parts / cf_most(1, taken) * parts / work->warps;
   if (words) blocks = cf_least(blocks, cf_amount(machine->shared_words_per_multiprocessor) / words);
-  blocks = cf_least(blocks, cf_amount(machine->threads_per_multiprocessor) / (work->warps * 32));
+  blocks = cf_least(blocks, cf_amount(machine->threads_per_multiprocessor) / (work->warps * CF_WARP_THREADS));
   return cf_least(blocks, cf_amount(machine->blocks_per_multiprocessor));
 }
 
@@ -385,7 +412,7 @@ static inline cf_count cf_alone(const cf_machine *machine, const cf_tile_work *w
 {
   const cf_count issued = cf_most(done->instructions / cf_speed(machine->issued_per_cycle),
                                   cf_times(done->instructions, 3) / (2 * work->warps));
-  const cf_count busy = cf_most(cf_most(issued, done->wavefronts), cf_times(done->depth, 4));
+  const cf_count busy = cf_most(cf_most(issued, done->wavefronts), cf_times(done->depth, CF_DEPENDENT_CYCLES));
   cf_count waiting = cf_times(done->waits, cf_speed(machine->global_latency_cycles));
   waiting = cf_plus(waiting, cf_times(done->shared_waits, cf_speed(machine->shared_latency_cycles)));
   waiting = cf_plus(waiting, cf_times(done->barriers, cf_speed(machine->barrier_cycles)));
@@ -403,8 +430,8 @@ static inline void cf_term(cf_terms *terms, cf_count cycles)
   terms->all = cf_plus(terms->all, cycles);
 }
 
-/* Those of the units of the busiest multiprocessor, where it is full. While a block meets at a barrier or waits for shared
-   memory only the other ones that are there begin instructions. */
+/* Those of the units of the busiest multiprocessor, where it is full. While a block meets at a barrier or waits for
+   shared memory only the other ones that are there begin instructions. */
 static inline void cf_throughput(const cf_machine *machine, const cf_tile_work *work, const cf_extent *launch,
                                  cf_count resident, cf_count busiest, cf_terms *terms)
 {
@@ -418,10 +445,10 @@ static inline void cf_throughput(const cf_machine *machine, const cf_tile_work *
   const cf_count barriers = cf_plus(once->barriers, cf_times(steps, step->barriers));
   const cf_count idle = cf_plus(cf_times(shared_waits, cf_speed(machine->shared_latency_cycles)),
                                 cf_times(barriers, cf_speed(machine->barrier_cycles)));
-  const cf_count starts = cf_most(4, work->warps);
+  const cf_count starts = cf_most(CF_LEAST_STARTS, work->warps);
   const cf_count lanes = cf_speed(launch->tensor_cores ? machine->wide_tensor_lanes : machine->wide_lanes);
   cf_term(terms, cf_times(busiest, cf_plus(instructions / cf_speed(machine->issued_per_cycle), idle / resident)));
-  cf_term(terms, cf_times(busiest, cf_times(wide, 32) / lanes));
+  cf_term(terms, cf_times(busiest, cf_times(wide, CF_WARP_THREADS) / lanes));
   cf_term(terms, cf_times(busiest, wavefronts));
   cf_term(terms, cf_times(busiest, cf_times(bytes, 1000) / cf_speed(machine->l2_bytes_per_kilocycle)));
   cf_term(terms, cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), starts)));
@@ -439,8 +466,10 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count alone = cf_plus(first, cf_times(launch->steps, step));
   cf_terms terms = { 0, 0 };
   if (held < 1) return CF_SATURATED;
-  if (busiest <= 4 * resident) cf_term(&terms, cf_times(busiest / resident + (busiest % resident != 0), alone));
-  else cf_term(&terms, cf_times(busiest, cf_plus(alone, cf_speed(machine->turn_cycles))) / resident);
+  if (busiest <= CF_MANY_TURNS * resident)
+    cf_term(&terms, cf_times(busiest / resident + (busiest % resident != 0), alone));
+  else
+    cf_term(&terms, cf_times(busiest, cf_plus(alone, cf_speed(machine->turn_cycles))) / resident);
   cf_throughput(machine, work, launch, resident, busiest, &terms);
   if (launch->is_cut) {
     const cf_count cut = cf_plus(cf_speed(machine->block_cycles), cf_alone(machine, work, &work->cut_once));
@@ -448,7 +477,7 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   }
   if (launch->bytes > cf_speed(machine->kept_bytes))
     cf_term(&terms, cf_times(launch->bytes, 1000) / cf_speed(machine->dram_bytes_per_kilocycle));
-  return cf_plus(cf_speed(machine->launch_cycles), cf_plus(terms.most, (terms.all - terms.most) / 16));
+  return cf_plus(cf_speed(machine->launch_cycles), cf_plus(terms.most, (terms.all - terms.most) / CF_HINDRANCE));
 }
 
 /* A tile with what it costs to launch it, and the sweeps that it does then; number 0: the leaf. */
@@ -460,7 +489,8 @@ typedef struct cf_tiling {
 static inline void cf_consider(cf_tiling *best, int number, int sweeps, cf_count cost)
 {
   if (cost == CF_SATURATED) return;
-  if (best->cost != CF_SATURATED && cf_times(best->cost, (cf_count)sweeps) <= cf_times(cost, (cf_count)best->sweeps)) return;
+  if (best->cost != CF_SATURATED && cf_times(best->cost, (cf_count)sweeps) <= cf_times(cost, (cf_count)best->sweeps))
+    return;
   best->number = number;
   best->sweeps = sweeps;
   best->cost = cost;
@@ -482,7 +512,8 @@ static inline long long cf_limit(long long limit)
 }
 
 /* What a block of a leaf does, from tables of its code and numbers that are known at the launch. An access is an affine
-   walk: elements between neighbouring threads, turns and blocks. Members that name a number are positions among these. */
+   walk: elements between neighbouring threads, turns and blocks. Members that name a number are positions among these.
+ */
 typedef struct cf_context {
   short parent, turns, is_loop, instructions, wide;
 } cf_context;
@@ -494,7 +525,8 @@ typedef struct cf_region {
 typedef struct cf_access {
   short context, region, array, bytes, stores, is_shared;
   short threads[3], extents[3], grid[3];
-  short loops, loop_count, origins, origin_count; /* where pairs of a context and a step begin, and origins, up to -1 */
+  /* where pairs of a context and a step begin, and origins, up to -1 */
+  short loops, loop_count, origins, origin_count;
 } cf_access;
 
 typedef struct cf_sites {
@@ -511,8 +543,8 @@ typedef struct cf_leaf_shape {
   cf_count registers, shared_words;
 } cf_leaf_shape;
 
-/* A block that is looked at; `runs` says how often each context is done, `keeps` in which the first-level cache keeps what
-   a turn touches. */
+/* A block that is looked at; `runs` says how often each context is done, `keeps` in which the first-level cache keeps
+   what a turn touches. */
 typedef struct cf_block {
   const cf_sites *sites;
   const long long *numbers;
@@ -525,7 +557,7 @@ typedef struct cf_step {
   cf_count bytes, times;
 } cf_step;
 
-enum { CF_MOST_STEPS = 14 };
+enum { CF_MOST_STEPS = CF_MOST_LOOPS + 6 };
 
 static inline cf_count cf_rounded_up(cf_count a, cf_count b) { return a / b + (a % b != 0); }
 
@@ -550,7 +582,9 @@ static inline void cf_sort(cf_step *steps, int count)
   int k, at;
   for (k = 1; k < count; k++) {
     const cf_step step = steps[k];
-    for (at = k; at > 0 && (steps[at - 1].bytes > step.bytes || (steps[at - 1].bytes == step.bytes && steps[at - 1].times > step.times)); at--)
+    for (at = k; at > 0 && (steps[at - 1].bytes > step.bytes ||
+                            (steps[at - 1].bytes == step.bytes && steps[at - 1].times > step.times));
+         at--)
       steps[at] = steps[at - 1];
     steps[at] = step;
   }
@@ -563,14 +597,17 @@ static inline cf_count cf_units(const cf_step *steps, int count, cf_count width,
   int k;
   for (k = 0; k < count; k++) {
     if (steps[k].times <= 1 || steps[k].bytes == 0) continue;
-    if (steps[k].bytes <= cf_most(length, unit)) length = cf_plus(length, cf_times(steps[k].bytes, steps[k].times - 1));
-    else stretches = cf_times(stretches, steps[k].times);
+    if (steps[k].bytes <= cf_most(length, unit))
+      length = cf_plus(length, cf_times(steps[k].bytes, steps[k].times - 1));
+    else
+      stretches = cf_times(stretches, steps[k].times);
   }
   return cf_times(stretches, cf_plus(length, unit - 1) / unit);
 }
 
 /* The same from all origins of an access: a few steps more, along the longest ones that fit. Sorts the steps. */
-static inline cf_count cf_touched(const cf_block *block, const cf_access *access, cf_step *steps, int count, cf_count unit)
+static inline cf_count cf_touched(const cf_block *block, const cf_access *access, cf_step *steps, int count,
+                                  cf_count unit)
 {
   const short *origins = block->sites->origins + access->origins;
   long long first = block->numbers[origins[0]], last = first;
@@ -618,7 +655,8 @@ static inline int cf_walk(const cf_block *block, const cf_access *access, int lo
 static inline cf_count cf_lanes(const cf_block *block, const cf_access *access, cf_count *lanes)
 {
   const cf_count x = block->block[0], plane = cf_times(x, block->block[1]);
-  const cf_count most[3] = { 32, cf_rounded_up(32, x), cf_rounded_up(32, plane) };
+  const cf_count most[3] = { CF_WARP_THREADS, cf_rounded_up(CF_WARP_THREADS, x),
+                             cf_rounded_up(CF_WARP_THREADS, plane) };
   cf_count taking = 1;
   int k;
   for (k = 0; k < 3; k++) {
@@ -633,29 +671,30 @@ static inline cf_count cf_lanes(const cf_block *block, const cf_access *access, 
 static inline cf_count cf_wavefronts(const cf_block *block, const cf_access *access, const cf_count *lanes)
 {
   cf_count words[3], times[3], threads, together, x = 0, y = 0, z = 0, most = 0;
-  unsigned char counts[32] = { 0 };
+  unsigned char counts[CF_BANKS] = { 0 };
   int k, bank;
   if (!access->is_shared) {
     cf_step steps[3];
     if (access->threads[0] < 0)
-      return cf_rounded_up(cf_least(32, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))), 2);
+      return cf_rounded_up(cf_least(CF_WARP_THREADS, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))),
+                           CF_LINES_TOGETHER);
     for (k = 0; k < 3; k++) {
       steps[k].bytes = cf_apart(block, access, access->threads[k]);
       steps[k].times = lanes[k];
     }
     cf_sort(steps, 3);
-    return cf_rounded_up(cf_units(steps, 3, (cf_count)access->bytes, 128), 2);
+    return cf_rounded_up(cf_units(steps, 3, (cf_count)access->bytes, CF_LINE_BYTES), CF_LINES_TOGETHER);
   }
-  together = cf_most(1, (cf_count)access->bytes / 4);
+  together = cf_most(1, (cf_count)access->bytes / CF_WORD_BYTES);
   if (access->threads[0] < 0)
-    return cf_times(cf_least(32 / together, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))), together);
+    return cf_times(cf_least(CF_WARP_THREADS / together, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))), together);
   for (k = 0; k < 3; k++) {
-    words[k] = cf_apart(block, access, access->threads[k]) / 4;
+    words[k] = cf_apart(block, access, access->threads[k]) / CF_WORD_BYTES;
     times[k] = cf_apart(block, access, access->threads[k]) ? lanes[k] : 1;
   }
-  threads = cf_least(32 / together, times[0] * times[1] * times[2]);
+  threads = cf_least(CF_WARP_THREADS / together, times[0] * times[1] * times[2]);
   for (k = 0; (cf_count)k < threads; k++) {
-    bank = (int)((x * words[0] + y * words[1] + z * words[2]) % 32);
+    bank = (int)((x * words[0] + y * words[1] + z * words[2]) % CF_BANKS);
     counts[bank]++;
     most = cf_most(most, counts[bank]);
     if (++x == times[0]) {
@@ -681,9 +720,9 @@ static inline int cf_keeps(const cf_block *block, int context)
     for (inner = 0; inner < access->loop_count; inner++)
       if (block->sites->loops[access->loops + 2 * inner] == context) break;
     if (inner == access->loop_count) continue;
-    lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, inner, steps), 128));
+    lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, inner, steps), CF_LINE_BYTES));
   }
-  return cf_times(cf_times(lines, 128), block->resident) <= block->cache;
+  return cf_times(cf_times(lines, CF_LINE_BYTES), block->resident) <= block->cache;
 }
 
 /* Bytes that a sector counts for: more where the threads of a block ask for less than lines. */
@@ -692,10 +731,12 @@ static inline cf_count cf_bytes_of_sector(const cf_block *block, const cf_access
   cf_step steps[CF_MOST_STEPS];
   cf_count sectors, lines;
   cf_walk(block, access, 0, steps);
-  sectors = cf_most(1, cf_touched(block, access, steps, 3, 32));
+  sectors = cf_most(1, cf_touched(block, access, steps, 3, CF_SECTOR_BYTES));
   cf_walk(block, access, 0, steps);
-  lines = cf_most(1, cf_touched(block, access, steps, 3, 128));
-  return cf_times(32, cf_least(cf_times(2, sectors), cf_times(4, lines))) / sectors;
+  lines = cf_most(1, cf_touched(block, access, steps, 3, CF_LINE_BYTES));
+  return cf_times(CF_SECTOR_BYTES,
+                  cf_least(cf_times(CF_MOST_APART, sectors), cf_times(CF_LINE_BYTES / CF_SECTOR_BYTES, lines))) /
+         sectors;
 }
 
 /* Bytes that a block reads or writes; those of loops that the cache keeps count once. */
@@ -709,8 +750,9 @@ static inline cf_count cf_traffic(const cf_block *block, const cf_access *access
     const cf_count turns = cf_turns(block, pairs[2 * kept]);
     again = turns ? again / turns : 0;
   }
-  return cf_times(again, cf_times(cf_touched(block, access, steps, cf_walk(block, access, kept, steps), 32),
-                                  cf_bytes_of_sector(block, access)));
+  return cf_times(again,
+                  cf_times(cf_touched(block, access, steps, cf_walk(block, access, kept, steps), CF_SECTOR_BYTES),
+                           cf_bytes_of_sector(block, access)));
 }
 
 /* Of so many turns of a context those that bring data which the first-level cache does not have. */
@@ -721,14 +763,14 @@ static inline cf_count cf_missed(const cf_block *block, const cf_access *access,
   int k;
   if (!block->keeps[context] || access->threads[0] < 0) return turns;
   cf_walk(block, access, 0, steps);
-  once = cf_most(1, cf_touched(block, access, steps, 3, 32));
+  once = cf_most(1, cf_touched(block, access, steps, 3, CF_SECTOR_BYTES));
   cf_walk(block, access, 0, steps);
   steps[3].bytes = 0;
   steps[3].times = turns;
   for (k = 0; k < access->loop_count; k++)
     if (block->sites->loops[access->loops + 2 * k] == context)
       steps[3].bytes = cf_apart(block, access, block->sites->loops[access->loops + 2 * k + 1]);
-  every = cf_touched(block, access, steps, 4, 32);
+  every = cf_touched(block, access, steps, 4, CF_SECTOR_BYTES);
   return cf_least(turns, cf_rounded_up(every, once));
 }
 
@@ -750,11 +792,11 @@ static inline void cf_add_waits(const cf_block *block, cf_work *work)
       if (!access->is_shared) {
         cf_step steps[CF_MOST_STEPS];
         missed = cf_most(missed, cf_missed(block, access, region->context, turns));
-        lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, 0, steps), 128));
+        lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, 0, steps), CF_LINE_BYTES));
       }
     }
     waiting = cf_times(runs / turns, cf_least(rounds, missed));
-    work->waits = cf_plus(work->waits, cf_plus(waiting, cf_times(waiting, lines) / 128));
+    work->waits = cf_plus(work->waits, cf_plus(waiting, cf_times(waiting, lines) / CF_LINES_A_WAIT));
     if (reads) work->shared_waits = cf_plus(work->shared_waits, cf_times(runs / turns, rounds));
     work->barriers = cf_plus(work->barriers, cf_times(runs, (cf_count)region->barriers));
     work->depth = cf_plus(work->depth, cf_times(runs, (cf_count)region->depth));
@@ -781,7 +823,7 @@ static inline cf_count cf_data(const cf_block *block)
           steps[count].bytes = cf_apart(block, beside, beside->grid[k]);
           steps[count++].times = block->grid[k];
         }
-      most = cf_most(most, cf_times(32, cf_touched(block, beside, steps, count, 32)));
+      most = cf_most(most, cf_times(CF_SECTOR_BYTES, cf_touched(block, beside, steps, count, CF_SECTOR_BYTES)));
     }
     if (other == block->sites->access_count) total = cf_plus(total, most);
   }
@@ -796,14 +838,15 @@ static inline void cf_share(long long done, long long whole, cf_count *done_so_f
   *done_so_far = cf_times(*done_so_far, cf_least(all, cf_number_of(done)));
 }
 
-/* Cycles of a launch of a leaf, or more than `bound` where it takes more; 0 where there is nothing to do, CF_SATURATED where a multiprocessor has no room for a
-   block, or a block has too many threads along z. `runs` and `keeps` have room for what they say of each context. */
+/* Cycles of a launch of a leaf, or more than `bound` where it takes more; 0 where there is nothing to do, CF_SATURATED
+   where a multiprocessor has no room for a block, or a block has too many threads along z. `runs` and `keeps` have room
+   for what they say of each context. */
 static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites *sites, const long long *numbers,
                                       const cf_leaf_shape *shape, cf_count bound, cf_count *runs, unsigned char *keeps)
 {
   cf_block block;
-  cf_tile_work work = { { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-                        { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0 };
+  const cf_work nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
+  cf_tile_work work = { nothing, nothing, nothing, nothing, 0, 0, 0, 0 };
   cf_extent launch = { 1, 0, 0, 0, 0 };
   cf_count threads = 1, busiest, room;
   int k;
@@ -815,34 +858,38 @@ static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites 
     launch.blocks = cf_times(launch.blocks, block.grid[k]);
     threads = cf_times(threads, block.block[k]);
   }
-  if (block.block[2] > 64) return CF_SATURATED;
+  if (block.block[2] > CF_MOST_DEEP) return CF_SATURATED;
   block.sites = sites;
   block.numbers = numbers;
   block.runs = runs;
   block.keeps = keeps;
-  block.warps = work.warps = cf_rounded_up(threads, 32);
+  block.warps = work.warps = cf_rounded_up(threads, CF_WARP_THREADS);
   work.registers = shape->registers;
   work.shared_words = shape->shared_words;
   busiest = cf_rounded_up(launch.blocks, cf_speed(machine->multiprocessors));
   block.resident = cf_most(1, cf_least(cf_resident(machine, &work), busiest));
   room = cf_amount(machine->shared_words_per_multiprocessor); /* a ninth of the cache is never shared memory */
-  block.cache = cf_times(4, cf_minus(room + room / 8, cf_times(block.resident, shape->shared_words)));
+  block.cache = cf_times(CF_WORD_BYTES, cf_minus(room + room / 8, cf_times(block.resident, shape->shared_words)));
   for (k = 0; k < sites->context_count; k++) {
     const cf_context *context = &sites->contexts[k];
     runs[k] = cf_times(context->parent < 0 ? 1 : runs[context->parent], cf_turns(&block, k));
-    work.once.instructions = cf_plus(work.once.instructions, cf_times(cf_times(runs[k], block.warps), (cf_count)context->instructions));
+    work.once.instructions =
+        cf_plus(work.once.instructions, cf_times(cf_times(runs[k], block.warps), (cf_count)context->instructions));
     work.once.wide = cf_plus(work.once.wide, cf_times(cf_times(runs[k], block.warps), (cf_count)context->wide));
   }
   /* Two of the things that it takes at least are known now. */
-  if (cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), cf_most(4, block.warps))) > bound ||
+  if (cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), cf_most(CF_LEAST_STARTS, block.warps))) >
+          bound ||
       cf_times(busiest, work.once.instructions / cf_speed(machine->issued_per_cycle)) > bound)
     return CF_SATURATED;
-  for (k = 0; k < sites->context_count; k++) keeps[k] = (unsigned char)(sites->contexts[k].is_loop && cf_keeps(&block, k));
+  for (k = 0; k < sites->context_count; k++)
+    keeps[k] = (unsigned char)(sites->contexts[k].is_loop && cf_keeps(&block, k));
   for (k = 0; k < sites->access_count; k++) {
     const cf_access *access = &sites->accesses[k];
     cf_count lanes[3];
-    const cf_count warps = cf_times(cf_times(runs[access->context], (cf_count)access->origin_count), cf_lanes(&block, access, lanes));
-    const cf_count each = access->is_shared ? 2 : 3;
+    const cf_count warps =
+        cf_times(cf_times(runs[access->context], (cf_count)access->origin_count), cf_lanes(&block, access, lanes));
+    const cf_count each = access->is_shared ? CF_SHARED_INSTRUCTIONS : CF_GLOBAL_INSTRUCTIONS;
     work.once.instructions = cf_plus(work.once.instructions, cf_times(warps, each));
     work.once.wavefronts = cf_plus(work.once.wavefronts, cf_times(warps, cf_wavefronts(&block, access, lanes)));
     if (!access->is_shared) work.once.bytes = cf_plus(work.once.bytes, cf_traffic(&block, access));
@@ -862,7 +909,75 @@ static inline int cf_least_int(int a, int b) { return a < b ? a : b; }
 /* Whether so many threads take less room in warps, for as many of them as there are, than others. */
 static inline int cf_fills_better(int value, int other)
 {
-  return value * ((other + 31) / 32) > other * ((value + 31) / 32);
+  return value * ((other + CF_WARP_THREADS - 1) / CF_WARP_THREADS) >
+         other * ((value + CF_WARP_THREADS - 1) / CF_WARP_THREADS);
+}
+
+/* Launches of grids with a slanted edge: what is larger counts as unknown. */
+#define CF_MOST_COUNTED 1152921504606846976LL
+#define CF_MOST_STAIRS 1073741824
+#define CF_MOST_STAIR_COLUMNS 524288
+#define CF_NO_MIRROR (-1)
+
+/* Rows and columns of a launch that leaves out blocks on one side of a slanted edge. Row y has what lies inside of row
+   y of the grid, counted from its longest one, and from its end on what lies inside of row `mirror` - y; of none below
+   0. */
+typedef struct cf_staircase {
+  long long rows, columns, mirror;
+} cf_staircase;
+
+static inline int cf_counts(long long value) { return value > -CF_MOST_COUNTED && value < CF_MOST_COUNTED; }
+
+static inline long long cf_fewer(long long a, long long b) { return a < b ? a : b; }
+
+static inline cf_staircase cf_rows_of(long long rows, long long columns, long long mirror)
+{
+  cf_staircase found;
+  found.rows = rows;
+  found.columns = columns;
+  found.mirror = mirror;
+  return found;
+}
+
+/* The launch for the blocks with down*row + right*column <= most of a grid. What is not known counts as inside. */
+static inline cf_staircase cf_folded(long long rows, long long columns, long long down, long long right, long long most)
+{
+  long long common = down, rest = right, least, width, alone, pairs;
+  cf_staircase found;
+  if (rows < 1 || columns < 1 || down < 1 || right < 1 || !cf_counts(down) || !cf_counts(right) || !cf_counts(most))
+    return cf_rows_of(rows, columns, CF_NO_MIRROR);
+  if (most < 0) return cf_rows_of(0, 0, CF_NO_MIRROR);
+  while (rest != 0) {
+    const long long next = common % rest;
+    common = rest;
+    rest = next;
+  }
+  down /= common;
+  right /= common;
+  most /= common;
+  rows = cf_fewer(rows, most / down + 1);
+  columns = cf_fewer(columns, most / right + 1);
+  if (rows > CF_MOST_STAIRS) return cf_rows_of(rows, columns, CF_NO_MIRROR);
+  least = rows - 1;
+  /* Only pairs that are no longer than the longest row: the others stay alone. */
+  alone = (2 * most - right * (columns - 1)) / down + 1;
+  if (alone < least) alone = least;
+  pairs = cf_fewer(rows, alone / 2 + 1);
+  found = cf_rows_of(pairs, columns, alone < 2 * rows - 2 ? alone : CF_NO_MIRROR);
+  if (columns > CF_MOST_STAIR_COLUMNS) return found;
+  /* Each row with the one that is as far from the other end: the sum of two quotients is no more than that of both. */
+  width = cf_fewer(2 * columns, (2 * most - down * least) / right + 2);
+  return (least / 2 + 1) * width < pairs * columns ? cf_rows_of(least / 2 + 1, width, least) : found;
+}
+
+/* The launch for rows whose ends are first/apart columns apart in the first row, and last/apart in the last one. */
+static inline cf_staircase cf_band(long long rows, long long columns, long long apart, long long first, long long last)
+{
+  const long long longest = first < last ? last : first;
+  if (rows < 1 || columns < 1 || apart < 1 || !cf_counts(apart) || !cf_counts(first) || !cf_counts(last))
+    return cf_rows_of(rows, columns, CF_NO_MIRROR);
+  return longest < 0 ? cf_rows_of(0, 0, CF_NO_MIRROR)
+                     : cf_rows_of(rows, cf_fewer(columns, longest / apart + 1), CF_NO_MIRROR);
 }
 
 /* Speeds of architectures, ten times the compute capability first, in the order of cf_machine. What a device tells of
@@ -901,6 +1016,4 @@ static inline void cf_set_speeds(cf_machine *machine, int compute_capability)
   machine->launch_cycles = speeds[row][14];
 }
 
-#elif CF_INTERFACE != 4
-#error "headers of two incompatible versions of comprehensive are included together; generate both with one version"
 #endif
