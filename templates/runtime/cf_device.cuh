@@ -149,15 +149,9 @@ __device__ __forceinline__ int cf_again(int value)
 }
 
 // The first step that a block does of a loop of 'most' steps, and how many it does, where its points ask for 'own'.
-__device__ __forceinline__ int cf_block_first(int most, int own)
-{
-  return own < 0 ? 0 : own < most ? own : most;
-}
+__device__ __forceinline__ int cf_block_first(int most, int own) { return own < 0 ? 0 : own < most ? own : most; }
 
-__device__ __forceinline__ int cf_block_steps(int most, int own)
-{
-  return own < 0 ? 0 : own < most ? own : most;
-}
+__device__ __forceinline__ int cf_block_steps(int most, int own) { return own < 0 ? 0 : own < most ? own : most; }
 
 // Copies an array into shared memory by all Threads of the block, a piece of Rows x Columns elements at a time, each
 // one Down rows and Right columns after the one before. Of the first piece the first `rows` and `columns` are there.

@@ -22,7 +22,7 @@ from comprehensive.soundness.emulated import Executables, build
 from comprehensive.soundness.interpreted import disagreement
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.compiled_specs import OPTIONS
-from tests.specs.test_tiles import with_sizes
+from tests.specs.test_tiles import is_for_short_rows, with_sizes
 
 SOURCE = """
 void product(int m, int n, int p, int lda, int ldc, const float *a, const float *b, float *c, int B0, int B1)
@@ -271,6 +271,8 @@ def test_tiles_over_views_equal_the_serial_c(
         program = {a.name: sizes[a.name] for a in host.program} | {host.tile: tile}
         others = {a.name: sizes[a.name] for a in host.arguments if not a.pointer}
         outcome = built.kernels.call(function, {**others, **actual}, program, backwards=tile % 2 == 1)
+        if outcome.status == 1 and is_for_short_rows(region, region.numbers[len(region.leaves) + tile - 1]):
+            continue
         assert outcome.status == 0, outcome
         assert outcome.leaf == region.numbers[len(region.leaves) + tile - 1]
         assert first_difference(expected, actual) is None, f"tile {tile} at {sizes}"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import RegionPlan
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.optimize.tree import Tree
@@ -136,8 +137,10 @@ def compare_tiles(spec: str, built: Executables, sizes: list[dict[str, int | flo
         outcome = built.kernels.call(
             host.name, {**others, **actual}, program, backwards=(number + tile) % 2 == 1
         )
-        assert outcome.status == 0, outcome
         asked = last.numbers[len(last.leaves) + tile - 1]
+        if outcome.status == 1 and is_for_short_rows(last, asked):
+            continue
+        assert outcome.status == 0, outcome
         if last.kind_of(asked) == "register tile":
             assert outcome.leaf == asked
         elif outcome.leaf == asked:
@@ -146,6 +149,12 @@ def compare_tiles(spec: str, built: Executables, sizes: list[dict[str, int | flo
     assert swept == {
         tile for tile in numbers if last.kind_of(last.numbers[len(last.leaves) + tile - 1]) == "time tile"
     }
+
+
+def is_for_short_rows(region: RegionPlan, number: int) -> bool:
+    """Return whether a variant keeps rows in shared memory: longer rows than it is made for are refused."""
+    tiling = region.tiling_of(number)
+    return tiling is not None and tiling[0].recipe == "resident rows"
 
 
 def buffers(spec: str, arguments: dict[str, int | float]) -> dict[str, Any]:

@@ -46,7 +46,10 @@ class RaiseAlignment(PtxPass):
         obstacle = self.obstacle(module)
         if obstacle is not None:
             return module, (obstacle,)
-        keeps_shared = _shared_bytes(module, self.bytes) > STATIC_SHARED_BYTES
+        strange = {symbol: strange_statement(f, module) for symbol, f in module.functions.items()}
+        # How much shared memory a function has that is not understood is not known.
+        is_known = not any(strange.values())
+        keeps_shared = not is_known or _shared_bytes(module, self.bytes) > STATIC_SHARED_BYTES
         remarks: list[Remark] = []
         changed: dict[str, str] = {}
         for symbol, variable in module.variables.items():
@@ -60,7 +63,10 @@ class RaiseAlignment(PtxPass):
         for symbol, function in module.functions.items():
             if build.functions is not None and symbol not in build.functions:
                 continue
-            if strange_statement(function, module) is not None:
+            if (found := strange[symbol]) is not None:
+                place, why = found
+                text = f"what is declared in it stays as it is: {why}"
+                remarks.append(Remark(Kind.MISSED, self.name, symbol, place, text))
                 continue
             body = tuple(self._statement(statement, keeps_shared) for statement in function.body)
             if body != tuple(function.body):
@@ -68,7 +74,7 @@ class RaiseAlignment(PtxPass):
                 names = [_named(new) for new, old in zip(body, function.body, strict=True) if new is not old]
                 remarks += [self._told(name, symbol) for name in names]
         if not changed and not functions:
-            return module, ()
+            return module, tuple(remarks)
         return module.with_functions(functions).with_variables(changed), tuple(remarks)
 
     def _statement(self, statement: Statement, keeps_shared: bool) -> Statement:

@@ -17,7 +17,14 @@ from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.verification import to_text, verify
 from tests.examples import quick_of
-from tests.unit.schedule.tile_runs import compilation_of, run_all, sources_of, texts_of, warnings_of
+from tests.unit.schedule.tile_runs import (
+    compilation_of,
+    numbers_of,
+    run_all,
+    sources_of,
+    texts_of,
+    warnings_of,
+)
 
 LINE = """void f(int m, int n, {parameters}, int B0)
 {{
@@ -93,7 +100,9 @@ QUICK = ("a product of integers", "a column, and what is known before")
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     assert compilation_of(source, reassociate=True).reassociated
-    assert run_all(source, arrays, RUNS, tmp_path, reassociate=True) == set()
+    # Resident rows are made for rows up to some length.
+    refused = run_all(source, arrays, RUNS, tmp_path, reassociate=True)
+    assert {number for number, _ in refused} <= set(numbers_of(source, reassociate=True))
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,9 @@ def recipes_of(source: str) -> dict[str, str | None]:
     }
 
 
-def numbers_of(source: str, recipe: str = "resident rows") -> tuple[int, ...]:
+def numbers_of(source: str, recipe: str = "resident rows", *, reassociate: bool = False) -> tuple[int, ...]:
     """Return the numbers of the instances of a recipe, as callers ask for them."""
-    (plan,) = compilation_of(source).plan.functions
+    (plan,) = compilation_of(source, reassociate=reassociate).plan.functions
     (region,) = plan.regions
     found = (tiling for tiling in region.tilings if tiling.recipe == recipe)
     return tuple(
