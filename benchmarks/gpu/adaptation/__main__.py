@@ -155,7 +155,7 @@ def _row(directory: Path) -> tuple[Row, Mapping[str, Any]]:
         _words(kept["pipelines"], kept["threads"]),
         next(
             (k for k, line in enumerate(launches) if line["state"].startswith(("settled", "too short"))),
-            LAUNCHES,
+            LAUNCHES if candidates else 0,
         ),
         sum(line["ms"] for line in launches) / last["plain_ms"],
         (last["host_us"][0], last["host_us"][1]),
