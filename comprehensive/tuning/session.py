@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from comprehensive import __version__
+from comprehensive.codegen.host import shared_files
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation, Options
@@ -128,8 +129,9 @@ class Session:
         except ToolError as error:
             return dict.fromkeys(kernels, Unusable("compile-error", str(error)))
         name, text = made.image
-        header = f"{self._plan.stem}.h"
-        library = self._built(made.plan, {header: self._texts(made.plan)[header], name: text}, name)
+        texts = {n: t for n, t in self._texts(made.plan).items() if n.endswith(".h")} | {name: text}
+        texts |= shared_files(made.plan, texts.values(), __version__)
+        library = self._built(made.plan, texts, name)
         usable = ready(library, made.usages, made.numbers)
         return {**dict.fromkeys(made.numbers, usable), **made.unusable}
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from comprehensive import __version__
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.dispatch import dispatch
-from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.host import shared_part
 from comprehensive.codegen.interface import interface
+from comprehensive.codegen.runtime_files import runtime_files
 from comprehensive.driver import Compilation
 from comprehensive.explanation import explain
 from comprehensive.kernel_ir.c_expr import count, wide
@@ -62,7 +62,7 @@ def test_expressions_have_the_value_that_they_have_in_c(tmp_path: Path) -> None:
     collect()
     arguments = "int i, int j, long k, unsigned u, unsigned char c"
     unused = "(void)i; (void)j; (void)k; (void)u; (void)c;"
-    text = [render_template("host/runtime.h.j2", **shared_part())]
+    text = [runtime_files(__version__)["cf_runtime.h"]]
     text += [
         f"long long f{number}({arguments}) {{ {unused} return {wide(expr, TYPES)}; }}"
         for number, expr in enumerate(drawn)

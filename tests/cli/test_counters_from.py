@@ -111,7 +111,7 @@ def test_a_file_that_is_not_there_is_said() -> None:
     ("arguments", "said"),
     [
         (["--order", "threads_per_block"], "--order names 'threads_per_block'"),
-        (["--strategies", "shuffle"], "--strategies names 'shuffle'"),
+        (["--strategies", "caching"], "--strategies names 'caching'"),
         (["--region", "B"], "leave out --region"),
         (["--counters", "coalescing"], "leave out --counters"),
     ],

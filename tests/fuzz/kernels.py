@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from comprehensive.codegen.interface import Interface
+from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.data import template_directory
 from comprehensive.runtime import guarded
 from comprehensive.runtime.cpu import CpuLibrary
@@ -53,8 +54,9 @@ def build_kernels(
 ) -> CpuLibrary:
     """Compiles header and kernels as they are. DoesNotCompileError."""
     work.mkdir(parents=True, exist_ok=True)
-    for name in (f"{stem}.h", f"{stem}.cu"):
-        (work / name).write_text(texts[name], encoding="utf-8")
+    for name, text in texts.items():
+        if name in (f"{stem}.h", f"{stem}.cu") or name in RUNTIME_FILES:
+            (work / name).write_text(text, encoding="utf-8")
     target = work / f"lib{stem}_cpu.so"
     command = [*tools.cxx.command, *_FLAGS, "-include", str(tools.shim / "cuda_on_cpu.h")]
     command += [*headers_on_cpu(), "-I", str(work)]

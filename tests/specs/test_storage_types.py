@@ -124,7 +124,9 @@ INCLUDES = {
 def test_the_header_compiles_without_a_warning(
     program: Compilation, before: str, language: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "storage.h").write_text(outputs(program)["storage.h"])
+    for name, text in outputs(program).items():
+        if name.endswith(".h"):
+            (tmp_path / name).write_text(text)
     found = find_cxx_compiler() if "++" in language else find_c_compiler()
     assert found is not None
     unit = tmp_path / ("unit.cpp" if "++" in language else "unit.c")

@@ -312,8 +312,8 @@ def test_sizes_that_overflow_are_refused(calm: Any) -> None:
 
 
 def copied(written: Path, to: Path) -> Path:
-    for name in ("matmul.json", "matmul.h", "matmul.cu", "matmul.tree.json"):
-        (to / name).write_bytes((written / name).read_bytes())
+    for path in (*written.glob("matmul.*"), *written.glob("cf_*")):
+        (to / path.name).write_bytes(path.read_bytes())
     return to / "matmul.json"
 
 
@@ -420,8 +420,8 @@ def test_names_that_python_or_the_bindings_have_serve_as_well(odd: Path) -> None
 
 
 def test_a_manifest_whose_kernels_lack_a_function_is_refused(odd: Path, tmp_path: Path) -> None:
-    for name in ("odd.h", "odd.cu"):
-        (tmp_path / name).write_bytes((odd.parent / name).read_bytes())
+    for path in (odd.parent / "odd.h", odd.parent / "odd.cu", *odd.parent.glob("cf_*")):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
     document = json.loads(odd.read_text())
     document["functions"][0]["name"] = "other"
     (tmp_path / "odd.json").write_text(json.dumps(document))

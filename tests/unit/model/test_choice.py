@@ -86,7 +86,8 @@ def header_of(spec: str) -> Header:
     costs = tile_costs(region, dispatch(region, interface(function)))
     assert costs is not None
     folder = Path(mkdtemp())
-    (folder / f"{spec}.h").write_text(texts(spec)[f"{spec}.h"])
+    for name, text_of in texts(spec).items():
+        (folder / name).write_text(text_of)
     declared = "".join(f"{a.declaration}, " for a in costs.sizes)
     passed = "".join(f"{a.name}, " for a in costs.sizes)
     text = f"""#include "{spec}.h"
