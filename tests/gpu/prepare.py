@@ -146,12 +146,21 @@ def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
                 lines += [
                     line(host, r, number, region.tile_of(number), {}, sample)
                     for number in region.numbers
-                    if region.kind_of(number) == kind
+                    if region.kind_of(number) == kind and is_made_for(region, number, sample)
                 ]
     missing = {key: count for key, count in wanted.items() if count}
     if missing:
         raise SystemExit(f"{plan.function.name}: too few points for (region, leaf): {missing}")
     return lines
+
+
+def is_made_for(region: RegionPlan, number: int, sample: Sample) -> bool:
+    """Whether the conditions of a tile hold at a sample: rows that stay in shared memory have a longest one."""
+    found = region.tiling_of(number)
+    assert found is not None
+    tiling, sizes = found
+    values = {k: v for k, v in all_scalars(region.nest, sample.arguments).items() if isinstance(v, int)}
+    return all(c_value(condition, values) for condition in tiling.conditions_of(sizes))
 
 
 def reaching(
