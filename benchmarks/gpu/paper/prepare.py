@@ -46,7 +46,7 @@ def prepare(output: Path) -> None:
     for spec in SPECS:
         compilation = compile_file(ROOT / "specs" / spec, Options(registers="estimate"))
         for name, text in outputs(compilation).items():
-            if name.endswith((".cu", ".h")):
+            if name.endswith((".cu", ".h", ".cuh")):
                 (output / name).write_text(text, encoding="utf-8")
     for name in COPIED:
         shutil.copy(HERE / name, output / name)
