@@ -90,7 +90,10 @@ class _Uneven:
         return replace(loop, bound=most, body=body), steps
 
     def _shift(self, ring: Ring) -> Polynomial:
-        """Return what subscripts add to the iterator that differs between points: 0, or the same in all of them."""
+        """Return what subscripts add to the iterator that differs between points: 0, or the same in all of them.
+
+        It is 0, too, where it may be negative: the longest loop begins at 0.
+        """
         name = self.loop.iterator
         for reference in _references(self.loop.body):
             for subscript in reference.subscripts:
@@ -100,8 +103,10 @@ class _Uneven:
                     same = rest
                     for point in self._points:
                         same = same.coefficient(point, 0)
-                    if (apart := rest - same) != Polynomial.constant(0):
-                        return apart
+                    apart = rest - same
+                    rises = all((slope(ring, apart, point) or 0) >= 0 for point in self._points)
+                    if apart != Polynomial.constant(0):
+                        return apart if rises else Polynomial.constant(0)
         return Polynomial.constant(0)
 
     def _most(self, ring: Ring, value: Polynomial) -> Expr | None:

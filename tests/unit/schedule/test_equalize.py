@@ -52,6 +52,10 @@ CASES: dict[str, tuple[str, Arrays]] = {
         line(SUM.format(header="int j = 0; j < 2 * i + 1; j++"), points="(n + 1) / 2"),
         OF_MATRIX,
     ),
+    "columns that begin farther left from row to row": (
+        line("float s = 0; for (int j = 0; j <= i; j++) s += a[i][n - 1 - i + j] * x[n - 1 - i + j]; y[i] = s;"),
+        OF_MATRIX,
+    ),
     "behind a pointer": (
         line(
             "float s = 0; for (int j = 0; j <= i; j++) s += a[i * n + j] * x[j]; y[i] = s;",
