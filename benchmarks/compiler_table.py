@@ -85,12 +85,12 @@ PUBLISHED: Sequence[tuple[str, int, int, int, float, float]] = (
     ("Memory access vectorization", 21, 497, 3, -7.72, 75.41),
     ("Hoisting", 10, 504, 7, -6.50, 15.83),
 )
-"""Of 521 kernels: improved, unchanged, slower, worst and best improvement in per cent."""
+"""The paper counts, of 521 kernels, those improved, unchanged and slower; the worst and best gain are in per cent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a kernel takes: executed PTX instructions of threads, instructions of machine code, registers."""
+    """A kernel takes so many executed PTX instructions of threads, instructions of machine code, registers."""
 
     executed: int
     code: int
@@ -130,7 +130,7 @@ def summary(kernels: Sequence[Kernel], name: str, counted: str) -> tuple[int, in
 
 
 def launched(module: Module, run_: Run) -> tuple[list[bytes], int]:
-    """What a run leaves in its arguments, and the instructions that its threads execute."""
+    """A run leaves these bytes in its arguments, and its threads execute so many instructions."""
     given: list[np.ndarray | int | float | bytes] = []
     for argument, contents in zip(run_.arguments, drawn(run_), strict=True):
         is_array = isinstance(argument, Buffer)

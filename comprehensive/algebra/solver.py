@@ -212,7 +212,7 @@ class PortfolioSolver:
         return step, verdict
 
     def _before(self, system: System) -> Verdict | None:
-        """What is known of the system that this one was made from."""
+        """Return what is known of the system that this one was made from."""
         return self._verdicts.get(system.parent) if system.parent is not None else None
 
     def _false_or_inherited(self, system: System) -> tuple[str, Inconsistent] | None:

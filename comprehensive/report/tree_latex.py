@@ -8,17 +8,15 @@ parted by pages.  Floors and ceilings are written out.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from comprehensive.algebra import Atom, Polynomial, Quotient, RationalFunction, System
-from comprehensive.algebra.notation import Term, arranged
+from comprehensive.algebra import Atom, System
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Leaf, Pruned, Tree
+from comprehensive.report.system_latex import Mathematics
 from comprehensive.report.tree_words import decisions, notes, reason, summary
 
-_RELATIONS = {"<=": r"\le", "<": "<", "==": "="}
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -51,7 +49,7 @@ class _Discussion:
         self._tree = tree
         self._describe = describe
         self._pruned = pruned
-        self._quotients: Mapping[str, Quotient] = {q.symbol: q for q in tree.quotients}
+        self._atom = Mathematics(tuple(tree.order), tuple(tree.limits), tuple(tree.quotients)).atom
 
     def lines(self, heading: str) -> Iterator[str]:
         tree = self._tree
@@ -92,49 +90,6 @@ class _Discussion:
         """The atoms in the order in which they are printed as text."""
         place = {words: n for n, words in enumerate(system.format(self._tree.order, self._tree.limits))}
         return sorted(system.atoms, key=lambda a: place[a.format(self._tree.order, self._tree.limits)])
-
-    def _atom(self, atom: Atom) -> str:
-        left, right = atom.sides(self._tree.limits)
-        return f"{self._sum(left)} {_RELATIONS[atom.sign]} {self._sum(right)}"
-
-    def _sum(self, terms: Sequence[Term]) -> str:
-        shown = ""
-        for term in arranged(terms, self._tree.order):
-            magnitude = abs(term.coefficient)
-            factors = [self._power(name, power) for name, power in term.powers]
-            if magnitude != 1 or not factors:
-                whole = magnitude.denominator == 1
-                fraction = rf"\frac{{{magnitude.numerator}}}{{{magnitude.denominator}}}"
-                factors.insert(0, str(magnitude) if whole else fraction)
-            sign = "-" if term.coefficient < 0 else "+" if shown else ""
-            shown += (f" {sign} " if shown else sign) + r" \, ".join(factors)
-        return shown or "0"
-
-    def _power(self, name: str, power: int) -> str:
-        base = self._symbol(name)
-        return base if power == 1 else f"{{{base}}}^{{{power}}}"
-
-    def _symbol(self, name: str) -> str:
-        quotient = self._quotients.get(name)
-        if quotient is None:
-            return symbol(name)
-        left, right = (r"\lceil", r"\rceil") if quotient.rounds_up else (r"\lfloor", r"\rfloor")
-        return rf"\left{left} {self._fraction(quotient.above, quotient.below)} \right{right}"
-
-    def _fraction(self, above: Polynomial, below: Polynomial) -> str:
-        over = RationalFunction(above, below)
-        return rf"\frac{{{self._sum(over.numerator.terms())}}}{{{self._sum(over.denominator.terms())}}}"
-
-
-def symbol(name: str) -> str:
-    r"""A parameter in mathematics: ``B0`` is ``B_{0}``, ``Z_B`` is ``Z_{B}``, ``dim`` is ``\mathit{dim}``."""
-    found = re.fullmatch(r"([A-Za-z]+)_?([0-9]+)|([A-Za-z])_([A-Za-z0-9]+)", name)
-    if found is None:
-        return name if len(name) == 1 and name.isalpha() else rf"\mathit{{{_words(name)}}}"
-    base, below = found[1] or found[3], found[2] or found[4]
-    base = base if len(base) == 1 else rf"\mathit{{{base}}}"
-    below = below if len(below) == 1 or below.isdigit() else rf"\mathrm{{{below}}}"
-    return f"{base}_{{{below}}}"
 
 
 def _words(words: str) -> str:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 GENERATED = ROOT / "build" / "gpu" / "paper"
 OUTPUT = ROOT / "build" / "paper-tables"
 HOST_FLAGS = "-O3,-march=native"
-"""Of the serial C, for nvcc's host compiler."""
+"""The flags with which nvcc's host compiler translates the serial C."""
 LIMIT_S = 500
 
 

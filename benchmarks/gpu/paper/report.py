@@ -29,7 +29,7 @@ class Kernel:
 
 @dataclass(slots=True)
 class Measured:
-    """What was measured, by table and size; kernels also by name and point."""
+    """Measurements are kept by table and size, those of kernels also by name and point."""
 
     serial: dict[tuple[int, int, str], tuple[float, str]] = field(
         default_factory=dict[tuple[int, int, str], tuple[float, str]]

@@ -11,9 +11,10 @@ import pytest
 import z3
 
 from comprehensive.optimize.tree import Tree
+from comprehensive.report.system_latex import symbol
 from comprehensive.report.tidy import GAP, Box, layout
 from comprehensive.report.tree_dot import trees_dot
-from comprehensive.report.tree_latex import symbol, trees_latex
+from comprehensive.report.tree_latex import trees_latex
 from comprehensive.report.tree_mermaid import trees_mermaid
 from comprehensive.report.tree_outline import Item, outline
 from comprehensive.report.tree_smt import symbol as smt_symbol

@@ -53,7 +53,9 @@ CASES: dict[str, tuple[str, Arrays]] = {
         OF_MATRIX,
     ),
     "columns that begin farther left from row to row": (
-        line("float s = 0; for (int j = 0; j <= i; j++) s += a[i][n - 1 - i + j] * x[n - 1 - i + j]; y[i] = s;"),
+        line(
+            "float s = 0; for (int j = 0; j <= i; j++) s += a[i][n - 1 - i + j] * x[n - 1 - i + j]; y[i] = s;"
+        ),
         OF_MATRIX,
     ),
     "behind a pointer": (
