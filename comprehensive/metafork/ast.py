@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Generic, TypeAlias
+
+from typing_extensions import TypeVar
 
 from comprehensive.diagnostics import GENERATED, SourceFile, Span
 from comprehensive.metafork.preprocessor.configuration import Configuration
@@ -106,6 +108,13 @@ Expr: TypeAlias = IntLiteral | FloatLiteral | Name | Index | Unary | Binary | Co
 
 # --- statements ----------------------------------------------------------------------------------------------
 
+Inner = TypeVar("Inner", covariant=True, default="Stmt")
+"""The statements that may stand in a statement: those of a program, or these and more where an IR has its own.
+
+A statement of one thread, one that a block runs together and one of a kernel are of the same classes: what stands in
+them, and where they stand, tells them apart.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Initialiser:
@@ -151,15 +160,15 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class If(Generic[Inner]):
     condition: Expr
-    then: tuple[Stmt, ...]
-    otherwise: tuple[Stmt, ...] = ()
+    then: tuple[Inner, ...]
+    otherwise: tuple[Inner, ...] = ()
     span: Span = _span()
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class For(Generic[Inner]):
     """``for (type iterator = start; iterator relation bound; iterator += step) body``
 
     ``type`` is None where the header assigns an outer variable instead of declaring one.  ``relation`` is one of
@@ -174,7 +183,7 @@ class For:
     relation: str
     bound: Expr
     step: Expr
-    body: tuple[Stmt, ...]
+    body: tuple[Inner, ...]
     span: Span = _span()
     unrolled: bool = False
     rolled: bool = False

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
@@ -135,16 +136,12 @@ class _Sequencer:
                 return self._declared(declare)
             case Evaluate() as evaluate:
                 return self._evaluated(evaluate)
-            case If(condition, then, otherwise):
+            case If():
+                choice = cast("If", statement)
                 before: list[Stmt] = []
-                test = self._expression(condition, before)
-                changed = replace(
-                    statement,
-                    condition=test,
-                    then=self._inner().body(then),
-                    otherwise=self._inner().body(otherwise),
-                )
-                return [*before, changed]
+                test = self._expression(choice.condition, before)
+                then, otherwise = self._inner().body(choice.then), self._inner().body(choice.otherwise)
+                return [*before, replace(choice, condition=test, then=then, otherwise=otherwise)]
             case Loop() as loop if loop.parallel:
                 return self._parallel(loop)
             case Loop() as loop:
@@ -348,9 +345,10 @@ class _Sequencer:
                         help = "compute it into a variable before the switch"
                         self.sink.error("CF0112", text, value.span, help=help)
                     result += chain(replace(switch, body=inner), self.name)
-                case If(_, then, otherwise):
-                    changed = replace(statement, then=self._chained(then), otherwise=self._chained(otherwise))
-                    result.append(changed)
+                case If():
+                    choice = cast("If", statement)
+                    then, otherwise = self._chained(choice.then), self._chained(choice.otherwise)
+                    result.append(replace(choice, then=then, otherwise=otherwise))
                 case Block(inner):
                     result.append(replace(statement, body=self._chained(inner)))
                 case _:

@@ -147,7 +147,7 @@ def below(node: object) -> tuple[object, ...]:
             inner = parts(node)[0]
             return inner if elements is None else (*inner, elements)
         case Assign() | If() | For() | MetaFor() | While() | DoWhile() | Block() | Break() | Continue():
-            expressions, statements = parts(node)
+            expressions, statements = parts(cast("Stmt", node))
             return (*expressions, *statements)
         case _:
             return children(cast(Expr, node))

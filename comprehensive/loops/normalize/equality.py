@@ -68,10 +68,13 @@ class _Comparison:
                 return len(one.subscripts) == len(other.subscripts) and all(
                     map(self._same_place, one.subscripts, other.subscripts)
                 )
-        if not isinstance(one, _NODES) or type(one) is not type(other):
+        if not isinstance(one, _NODES):
             return False
-        compared = (field.name for field in fields(one) if field.compare)
-        return all(self.same(getattr(one, name), getattr(other, name)) for name in compared)
+        node = cast("Expr | Stmt", one)
+        if type(node) is not type(other):
+            return False
+        compared = (field.name for field in fields(node) if field.compare)
+        return all(self.same(getattr(node, name), getattr(other, name)) for name in compared)
 
     def _same_place(self, one: Expr, other: Expr) -> bool:
         """Whether two subscripts are the same: their lowest 64 bits count."""
