@@ -41,6 +41,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformIf,
     Vectors,
     VectorStore,
+    statements_of,
 )
 from comprehensive.metafork.ast import Assign, Index, IntLiteral, ScalarType
 from comprehensive.metafork.printer import print_assignment, print_expr, print_stmts
@@ -145,11 +146,12 @@ class _Style:
 
     marked: bool
     types: Mapping[str, ScalarType]
-    """The types of the elements of arrays in global memory."""
+    """The types of the elements of arrays in global and in shared memory."""
 
     @staticmethod
     def of(kernel: Kernel, marked: bool) -> _Style:
-        return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer})
+        shared = {s.name: s.type for s in statements_of(kernel.body) if isinstance(s, SharedTile)}
+        return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer} | shared)
 
     def assignment(self, statement: Assign) -> str:
         if not statement.atomic:

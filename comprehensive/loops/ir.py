@@ -225,7 +225,8 @@ class Coordinate:
     A block has ``threads`` threads along it, and each does ``each`` values.
 
     Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.  The first tile begins
-    ``shift`` values before 0.  ``shown`` is what the program calls it, for messages.
+    ``shift`` values before 0.  With ``turns`` a block does so many tiles of its threads, one after the other along the
+    coordinate.  ``shown`` is what the program calls it, for messages.
     """
 
     name: str
@@ -234,12 +235,14 @@ class Coordinate:
     each: str
     lead: Expr | None = None
     shift: int = 0
+    turns: str | None = None
     shown: str = field(default="", compare=False)
 
     @property
     def extent(self) -> Expr:
-        """How many values of the coordinate a tile does."""
-        return Binary("*", Name(self.threads), Name(self.each))
+        """How many values of the coordinate a block does."""
+        once = Binary("*", Name(self.threads), Name(self.each))
+        return once if self.turns is None else Binary("*", once, Name(self.turns))
 
     @property
     def step(self) -> Expr:

@@ -119,6 +119,7 @@ class TileContext:
             "point",
             "z",
             "value",
+            "place",
             "group",
             "first",
             "height",
@@ -169,6 +170,10 @@ class TileContext:
             return flat(e, self.strides) if isinstance(e, Index) and e.array in self.strides else e
 
         return map_expr(expr, flattened)
+
+    def element_type(self, array: str) -> ScalarType:
+        """The type of the elements of an array of the nest, or of its place in shared memory."""
+        return next(a.type for a in self.nest.arrays if array in (a.name, self.names.get(f"shared_{a.name}")))
 
     def shared_tiles(
         self, tiles: Iterable[tuple[str, ScalarType, Polynomial, str]]

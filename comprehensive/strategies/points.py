@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from comprehensive.loops.access import assigned_names, atomically_updated, names_read
+from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.intervals import Interval
 from comprehensive.loops.ir import (
@@ -93,10 +93,6 @@ class _NoPointsError(Exception):
 
 def points_of(nest: Nest) -> Points | NotApplicable:
     """The region over coordinates, or why it is none."""
-    updated = atomically_updated(nest)
-    if updated:
-        # A tile reads what it updates into registers, and stores what it was before all others have added to it.
-        return NotApplicable(f"'{updated[0]}' is updated atomically, which the tiles cannot do")
     nest, conditions = counted_in_int(nest)
     moved = Granularity().apply(Variant(nest))
     reasons: list[str] = []

@@ -18,17 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from comprehensive.loops.access import atomically_updated, names_read
 from comprehensive.loops.integers import ZERO
 from comprehensive.loops.ir import Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
 from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.points import normalize_points
 from comprehensive.loops.rewrite import all_names
-from comprehensive.metafork.ast import Binary, Declare, For, If, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.operands import loops_of, serial_loop
 from comprehensive.schedule.recipe import Recipe
-from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER
+from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER, WITH_ATOMIC_UPDATES
 from comprehensive.strategies.points import points_of
 
 
@@ -51,6 +52,8 @@ def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]
     nest, tile = cut
     first, *others = ALTERNATIVES
     rows = ((*IN_ANOTHER_ORDER, *first) if in_another_order or nest.in_any_order else first, *others)
+    if atomically_updated(nest):
+        rows = WITH_ATOMIC_UPDATES
     return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
 
 
@@ -105,17 +108,21 @@ def _applied(nest: Nest, tile: RegisterTile) -> Applied[Variant]:
     points = {c.name for c in (*tile.coordinates, *tile.batch)}
     name = Namer(all_names(nest) | points | {tile.depth, tile.stages, tile.blocks, tile.share, *tile.sizes})
     coordinates = tile.coordinates
-    constants = (*tile.sizes, tile.depth, tile.stages) if loops_of(nest, tile) else tile.sizes
-    if tile.lanes is not None and tile.lanes not in constants:
-        constants = (*constants, tile.lanes)
+    constants = _constants(nest, tile)
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
     values = [name(f"r{number}") for number in range(len(coordinates))]
     body = _at_each_point(tile)
-    for coordinate, block, thread, value in reversed(
-        list(zip(coordinates, blocks, threads, values, strict=True))
+    for number, (coordinate, block, thread, value) in reversed(
+        list(enumerate(zip(coordinates, blocks, threads, values, strict=True)))
     ):
-        body = (_loop(coordinate, block, thread, value, body),)
+        if coordinate.turns is None:
+            body = (_loop(coordinate, Name(block), thread, value, body),)
+            continue
+        turn, turns = name(f"g{number}"), Name(coordinate.turns)
+        once = Binary("+", Binary("*", Name(block), turns), Name(turn))
+        inner = (_loop(coordinate, once, thread, value, body),)
+        body = (For(ScalarType.INT, turn, ZERO, "<", turns, IntLiteral(1), inner),)
     cut = replace(
         nest,
         scalars=(
@@ -145,8 +152,19 @@ def _applied(nest: Nest, tile: RegisterTile) -> Applied[Variant]:
     return Applied(Variant(cut, tile=tile), f"tiles of {sizes} points, in registers")
 
 
-def _loop(coordinate: Coordinate, block: str, thread: str, value: str, body: tuple[Stmt, ...]) -> Stmt:
-    row = Binary("+", Binary("*", Name(block), Name(coordinate.each)), Name(value))
+def _constants(nest: Nest, tile: RegisterTile) -> tuple[str, ...]:
+    """The names of the sizes that the kernel is a template over."""
+    used = {name for name in (*(c.turns for c in tile.coordinates), tile.lanes) if name is not None}
+    if loops_of(nest, tile):
+        used |= {tile.depth, tile.stages}
+    else:
+        used = used.union(*map(names_read, tile.conditions))
+    others = dict.fromkeys((tile.depth, tile.stages, tile.lanes))
+    return (*tile.sizes, *(name for name in others if name is not None and name in used))
+
+
+def _loop(coordinate: Coordinate, tile: Expr, thread: str, value: str, body: tuple[Stmt, ...]) -> Stmt:
+    row = Binary("+", Binary("*", tile, Name(coordinate.each)), Name(value))
     place = Binary("+", Binary("*", row, Name(coordinate.threads)), Name(thread))
     if coordinate.shift:
         place = Binary("-", place, IntLiteral(coordinate.shift))

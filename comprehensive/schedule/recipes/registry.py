@@ -10,6 +10,7 @@ from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.recipe import Recipe
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
 from comprehensive.schedule.recipes.points import Points
+from comprehensive.schedule.recipes.private_copies import PrivateCopies
 from comprehensive.schedule.recipes.product import Product
 from comprehensive.schedule.recipes.resident_rows import ResidentLoops
 from comprehensive.schedule.recipes.rows import Rows
@@ -26,9 +27,12 @@ ALTERNATIVES: tuple[tuple[Recipe, ...], ...] = (
     (TensorCoreProduct(),),
     (ResidentLoops(),),
 )
+WITH_ATOMIC_UPDATES: tuple[tuple[Recipe, ...], ...] = ((Points(),), (PrivateCopies(),))
+"""The rows for points that update elements atomically, whose order no tile may rely on."""
 
 
 def recipe_of(tile: RegisterTile) -> Recipe:
     """The recipe by which a tile is cut."""
-    every = (*IN_ANOTHER_ORDER, *(recipe for row in ALTERNATIVES for recipe in row), OVERLAPPED_SWEEPS)
+    rows = (IN_ANOTHER_ORDER, *ALTERNATIVES, *WITH_ATOMIC_UPDATES, (OVERLAPPED_SWEEPS,))
+    every = (recipe for row in rows for recipe in row)
     return next(recipe for recipe in every if recipe.name == tile.recipe)
