@@ -248,7 +248,9 @@ class Block:
     span: Span = _span()
 
 
-Stmt: TypeAlias = Declare | Assign | If | For | MetaFor | While | DoWhile | Break | Continue | Block
+Stmt: TypeAlias = (
+    Declare | Assign | If["Stmt"] | For["Stmt"] | MetaFor | While | DoWhile | Break | Continue | Block
+)
 
 # --- programs ------------------------------------------------------------------------------------------------
 

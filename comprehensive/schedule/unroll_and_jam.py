@@ -16,7 +16,7 @@ from typing import assert_never
 
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -36,6 +36,8 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.context import ONE, TileContext, is_same_for_all_points
 
 
@@ -143,7 +145,7 @@ class UnrollAndJam:
 
     def one(self, statement: Stmt) -> Stmt:
         """The statement at one point, its scalars being elements of arrays."""
-        (mapped,) = map_stmt_exprs((statement,), self.value)
+        (mapped,) = map_expressions((statement,), self.value)
         match mapped:
             case Assign(target=Name(identifier=name)) if name in self.scalars:
                 return replace(mapped, target=Index(name, self.indices()))
