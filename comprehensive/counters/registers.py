@@ -29,8 +29,8 @@ from comprehensive.kernel_ir.kernel import (
     UniformIf,
 )
 from comprehensive.loops.ir import Variant
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.metafork.ast import For, IntLiteral
+from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 

@@ -27,7 +27,6 @@ from comprehensive.kernel_ir.kernel import (
     UniformIf,
 )
 from comprehensive.loops.access import assigned_names
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -54,6 +53,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.walk import statements_in
 
 ADDRESS_WORDS = 2
 """A global address has 64 bits; a shared one has 32."""

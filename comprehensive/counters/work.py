@@ -35,8 +35,6 @@ from comprehensive.kernel_ir.kernel import (
 )
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.ir import Nest, Variant
-from comprehensive.loops.rewrite import statements_in
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -61,6 +59,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.walk import statements_in, subexpressions
 
 Count = RationalFunction | None
 """How often something is done in a block; None where that is not known."""

@@ -26,7 +26,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformIf,
 )
 from comprehensive.kernel_ir.names import types_in_kernel
-from comprehensive.loops.rewrite import fold, map_stmt_exprs
+from comprehensive.loops.rewrite import fold
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -40,6 +40,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
+from comprehensive.metafork.rewrite import map_expressions
 
 _EXPRESSIONS = (IntLiteral, Name, Index, Unary, Binary, Conditional, Cast, Call)
 
@@ -59,9 +60,9 @@ def _statement(statement: KernelStmt, types: Mapping[str, ScalarType]) -> Kernel
 
     match statement:
         case Plain():
-            return Plain(map_stmt_exprs(statement.body, one))
+            return Plain(map_expressions(statement.body, one))
         case UniformFor():
-            (header,) = map_stmt_exprs((statement.header,), one)
+            (header,) = map_expressions((statement.header,), one)
             assert isinstance(header, For)
             return UniformFor(header, _body(statement.body, types))
         case UniformIf() | ThreadIf():

@@ -34,7 +34,6 @@ from comprehensive.kernel_ir.kernel import (
 )
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.traverse import statements_in
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -51,6 +50,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.walk import statements_in
 
 
 def declared_names(nest: Nest) -> frozenset[str]:

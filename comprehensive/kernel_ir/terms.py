@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.rewrite import fold, map_expr, subexpressions, substitute
+from comprehensive.loops.rewrite import fold, substitute
 from comprehensive.metafork.ast import (
     Binary,
     Cast,
@@ -25,6 +25,8 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.model import Condition, Constraint
 
 
@@ -190,7 +192,7 @@ def widen(offset: Expr, unsigned: Set[str] = frozenset()) -> Expr:
             case _:
                 return node
 
-    return map_expr(offset, widened)
+    return map_expression(offset, widened)
 
 
 def _may_wrap(product: Expr, unsigned: Set[str]) -> bool:

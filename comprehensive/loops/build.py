@@ -35,7 +35,6 @@ from comprehensive.loops.ir import (
 )
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.scopes import Scope, free_names
-from comprehensive.loops.traverse import statements_in, subexpressions
 from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import (
     Declare,
@@ -53,6 +52,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.structure import perfect_run, split_nest
+from comprehensive.metafork.walk import statements_in, subexpressions
 
 
 def build(program: Program, sink: DiagnosticSink) -> tuple[Nest, ...]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from comprehensive.loops.traverse import map_expr
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -32,6 +31,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import common_type, promote
 
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
@@ -43,7 +43,7 @@ def fold(expr: Expr, environment: Mapping[str, ScalarType] | None = None) -> Exp
     Without an environment it is an index expression (a subscript, a bound, an extent), whose names are all taken
     for integers.  Arithmetic on data needs the environment, since ``x + 0`` is not ``x`` for ``float x = -0.0f``.
     """
-    return map_expr(expr, lambda e: _fold(e, environment))
+    return map_expression(expr, lambda e: _fold(e, environment))
 
 
 def _fold(expr: Expr, environment: Mapping[str, ScalarType] | None) -> Expr:

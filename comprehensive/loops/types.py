@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import (
     Binary,
     Block,
@@ -34,6 +33,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import common_type, promote
 
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
@@ -83,7 +83,7 @@ def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
         )
         return replace(e, arguments=arguments)
 
-    return map_expr(expr, converted)
+    return map_expression(expr, converted)
 
 
 def exact_product(left: Expr, right: Expr, environment: Mapping[str, ScalarType]) -> Binary:

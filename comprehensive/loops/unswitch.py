@@ -19,7 +19,7 @@ from typing import TypeAlias, assert_never
 from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold, is_boolean
 from comprehensive.loops.ir import BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.traverse import expand_bands, map_expr, map_stmt_exprs, statements_in, subexpressions
+from comprehensive.loops.traverse import expand_bands
 from comprehensive.loops.types import environment_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -45,6 +45,8 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in, subexpressions
 
 MAX_CONDITIONS = 3
 """Distinct conditions moved out of one band: 2**3 copies at most."""
@@ -223,7 +225,7 @@ def _decide(body: tuple[Stmt, ...], condition: Expr, value: bool, types: Types) 
     result: list[Stmt] = []
 
     def in_value(expr: Expr) -> Expr:
-        return map_expr(expr, lambda e: _choose(e, condition, value, types))
+        return map_expression(expr, lambda e: _choose(e, condition, value, types))
 
     for statement in body:
         match statement:
@@ -257,7 +259,7 @@ def _decide(body: tuple[Stmt, ...], condition: Expr, value: bool, types: Types) 
             case Block():
                 result.append(replace(statement, body=_decide(statement.body, condition, value, types)))
             case Declare() | Assign() | Break() | Continue() | MetaFor():
-                result += map_stmt_exprs((statement,), in_value)
+                result += map_expressions((statement,), in_value)
             case _:
                 assert_never(statement)
     return tuple(result)

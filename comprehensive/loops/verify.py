@@ -11,7 +11,6 @@ from typing import assert_never
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Role, Threads
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -33,6 +32,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import subexpressions
 
 
 class VerificationError(Exception):

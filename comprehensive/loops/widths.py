@@ -7,8 +7,8 @@ not be computed in ``int``.
 from __future__ import annotations
 
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
 from comprehensive.metafork.ast import Cast, Declare, Expr, For, IntLiteral
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 
 
 def computes_in_long(nest: Nest) -> bool:

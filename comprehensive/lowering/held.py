@@ -35,7 +35,6 @@ from comprehensive.kernel_ir.kernel import (
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.rewrite import subexpressions
 from comprehensive.lowering.loop_references import Found, Reference, Types, references_of, runs, with_names
 from comprehensive.metafork.ast import (
     Assign,
@@ -56,6 +55,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.walk import subexpressions
 
 
 @dataclass(frozen=True, slots=True)

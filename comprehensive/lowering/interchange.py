@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.ir import Nest, Threads
-from comprehensive.loops.rewrite import declared_names, map_bands, statements_in
+from comprehensive.loops.rewrite import declared_names, map_bands
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -30,6 +30,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.walk import statements_in
 from comprehensive.poly.legality import serial_is_parallel
 from comprehensive.poly.model import Parallel
 

@@ -24,7 +24,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformIf,
 )
 from comprehensive.loops.access import assigned_names, names_read, substitute
-from comprehensive.loops.rewrite import conditional_parts, map_expr, subexpressions
+from comprehensive.loops.rewrite import conditional_parts
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -47,7 +47,9 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import subexpressions
 
 Types = Mapping[str, ScalarType]
 
@@ -287,7 +289,7 @@ class _Walk:
                 return e
             return self._reference(e, False, False, reached, values)
 
-        return map_expr(expr, one)
+        return map_expression(expr, one)
 
     def _reference(
         self, index: Index, is_write: bool, atomic: bool, reached: Reached, values: Mapping[str, Expr]

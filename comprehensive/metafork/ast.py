@@ -251,8 +251,6 @@ class Block:
 Stmt: TypeAlias = (
     Declare | Assign | If["Stmt"] | For["Stmt"] | MetaFor | While | DoWhile | Break | Continue | Block
 )
-    "Declare | Assign | If[Stmt] | For[Stmt] | MetaFor | While | DoWhile | Break | Continue | Block"
-)
 
 # --- programs ------------------------------------------------------------------------------------------------
 

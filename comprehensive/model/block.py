@@ -50,7 +50,6 @@ from comprehensive.kernel_ir.kernel import (
     VectorStore,
 )
 from comprehensive.loops.access import names_read
-from comprehensive.loops.traverse import statements_in, subexpressions
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import (
     Assign,
@@ -76,6 +75,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.model.accesses import VECTOR_BYTES, Mask, Tally
 from comprehensive.model.integers import calculate
 

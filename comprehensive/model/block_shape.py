@@ -15,8 +15,8 @@ from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Kernel, KernelStmt, Plain, SharedTile, statements_of
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.ir import Coordinate, Nest, Role
-from comprehensive.loops.traverse import statements_in
 from comprehensive.metafork.ast import Declare, Expr
+from comprehensive.metafork.walk import statements_in
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.model import Footprint, Level, Opaque, Tile
 

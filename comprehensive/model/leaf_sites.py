@@ -36,7 +36,6 @@ from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.traverse import map_expr
 from comprehensive.loops.types import exact_product
 from comprehensive.machine.sites import MOST_LOOPS, ROUND, UNKNOWN, Access, Context, Region, Sites
 from comprehensive.metafork.ast import (
@@ -63,6 +62,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.model.block import SLOW
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
@@ -493,7 +493,7 @@ def _together(accesses: Sequence[Access]) -> list[Access]:
 
 def _without_casts(expr: Expr) -> Expr:
     """Drop casts to integer types: what is computed in 64 bits needs none."""
-    return map_expr(
+    return map_expression(
         expr,
         lambda e: (
             e.operand
@@ -505,7 +505,9 @@ def _without_casts(expr: Expr) -> Expr:
 
 def _readsdata(expr: Expr) -> bool:
     found: list[Expr] = []
-    map_expr(expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e)
+    map_expression(
+        expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e
+    )
     return bool(found)
 
 

@@ -17,7 +17,6 @@ from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
-from comprehensive.loops.rewrite import subexpressions
 from comprehensive.loops.sizes import sizes
 from comprehensive.loops.types import names_declared, type_of
 from comprehensive.metafork.ast import (
@@ -40,6 +39,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import INTEGER_TYPES
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, c_text
 

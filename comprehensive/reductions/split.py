@@ -47,7 +47,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote, wrapping
-from comprehensive.metafork.walk import arrays, parts, statements
+from comprehensive.metafork.walk import arrays, own_expressions, statements_in
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
 from comprehensive.reductions.counts import MOST_PARTS, Counts, Level, counts_of, may_overflow, small_enough
 
@@ -214,12 +214,14 @@ def _needed(body: tuple[Stmt, ...], loop: For, read: AbstractSet[str]) -> tuple[
 def arrays_assigned(body: tuple[Stmt, ...]) -> frozenset[str]:
     """The arrays of which statements assign elements."""
     return frozenset(
-        s.target.array for s in statements(body) if isinstance(s, Assign) and isinstance(s.target, Index)
+        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
     )
 
 
 def _speaks_of(body: tuple[Stmt, ...], name: str) -> bool:
-    return any(name in names_read(expression) for s in statements(body) for expression in parts(s)[0])
+    return any(
+        name in names_read(expression) for s in statements_in(body) for expression in own_expressions(s)
+    )
 
 
 # --- which loops are shared
@@ -293,7 +295,7 @@ def _level(loop: For, types: Mapping[str, ScalarType], name: Namer) -> Level | N
 def _shared(loop: For, levels: Sequence[Level], counts: Counts) -> Stmt:
     """The loop with every level in turns; what is in no level stays as it is."""
     found = next((k for k, level in enumerate(levels) if level.loop is loop), None)
-    if found is None and not any(any(s is level.loop for s in statements(loop.body)) for level in levels):
+    if found is None and not any(any(s is level.loop for s in statements_in(loop.body)) for level in levels):
         return loop
     body = tuple(_shared(s, levels, counts) if isinstance(s, For) else s for s in loop.body)
     if found is None:

@@ -34,7 +34,7 @@ from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, least, plus
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.rewrite import expressions_in, map_expr, statements_in, subexpressions, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -50,6 +50,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.boxes import FOUR, Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
@@ -146,7 +148,7 @@ class BoxLoop:
                     return self.boxes.element(number, e)
             return e
 
-        return self.around.of_registers(map_expr(expr, replaced))
+        return self.around.of_registers(map_expression(expr, replaced))
 
     def _begun_points(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """What comes before the loops; where it is the same for all points, it need not be inside of the limits."""

@@ -20,7 +20,6 @@ from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_p
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import map_expr, statements_in
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -35,6 +34,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import statements_in
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
@@ -169,7 +170,7 @@ class TileContext:
         def flattened(e: Expr) -> Expr:
             return flat(e, self.strides) if isinstance(e, Index) and e.array in self.strides else e
 
-        return map_expr(expr, flattened)
+        return map_expression(expr, flattened)
 
     def element_type(self, array: str) -> ScalarType:
         """The type of the elements of an array of the nest, or of its place in shared memory."""

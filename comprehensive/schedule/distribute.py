@@ -22,7 +22,7 @@ from typing import TypeAlias
 from comprehensive.kernel_ir.names import names_in_body
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import all_names, always_evaluated, statements_in, subexpressions
+from comprehensive.loops.rewrite import all_names, always_evaluated
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -40,6 +40,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
 from comprehensive.schedule.row_references import RowReferences, accesses

@@ -34,7 +34,6 @@ from comprehensive.kernel_ir.terms import conjunction, constant, disjunction, ex
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import Sweep, Sweeps
-from comprehensive.loops.rewrite import map_expr
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -50,6 +49,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -134,7 +134,7 @@ class _Chain:
             return flat(e, context.strides) if isinstance(e, Index) and e.array in context.strides else e
 
         def reference(e: Expr) -> Expr:
-            return map_expr(e, placed)
+            return map_expression(e, placed)
 
         jam = UnrollAndJam(context, scalars_of(sweep.body), context.rows_side_by_side(), reference)
         single = UnrollAndJam(context, frozenset(), jam.places, reference)

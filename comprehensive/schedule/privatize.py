@@ -22,7 +22,7 @@ from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import product
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Array, Nest, RegisterTile
-from comprehensive.loops.traverse import expressions_in, map_indices, statements_in, subexpressions
+from comprehensive.loops.traverse import map_indices
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -36,6 +36,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.walk import statements_in, subexpressions_in
 from comprehensive.schedule.context import ZERO, TileContext
 
 _KIND = {"-=": "+="}
@@ -84,8 +85,7 @@ def _updates(tile: RegisterTile) -> Iterator[Assign]:
 
 
 def _references(body: tuple[Stmt, ...]) -> Iterator[Index]:
-    for whole in expressions_in(body):
-        yield from (e for e in subexpressions(whole) if isinstance(e, Index))
+    yield from (e for e in subexpressions_in(body) if isinstance(e, Index))
 
 
 def with_copies(

@@ -39,7 +39,7 @@ from comprehensive.kernel_ir.kernel import (
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, plus, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.ir import Coordinate
-from comprehensive.loops.rewrite import all_names, fold, map_expr, map_stmt_exprs, statements_in
+from comprehensive.loops.rewrite import all_names, fold
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -56,6 +56,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.any_order import AnyOrder
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.distribute import (
@@ -283,7 +285,7 @@ class RowPhases:
                 store = replace(statement, target=target, value=value)
                 return (If(conjunction([self._is_first, self._is_there]), (store,)),)
             case Declare() | Assign():
-                return map_stmt_exprs((statement,), self.context.flat)
+                return map_expressions((statement,), self.context.flat)
 
     @property
     def _is_first(self) -> Expr:
@@ -368,7 +370,7 @@ class RowPhases:
                 return ahead[key]
             return self._element(row, Name(loop.iterator), behind)
 
-        (result,) = map_stmt_exprs((statement,), lambda expr: map_expr(expr, replaced))
+        (result,) = map_expressions((statement,), lambda expr: map_expression(expr, replaced))
         return result
 
     def _row_key(self, row: Row, behind: int) -> str:
@@ -424,13 +426,13 @@ class RowPhases:
                     hoisted.append(Declare(statement.type, statement.name))
                     if statement.initial is not None:
                         first = Assign(Name(statement.name), "=", statement.initial, statement.span)
-                        body += map_stmt_exprs((first,), self.context.flat)
+                        body += map_expressions((first,), self.context.flat)
                 case Assign(target=Index()):
                     store = self._straight(statement)[0]
                     assert isinstance(store, If)
                     body.append(replace(store, condition=self._is_there))
                 case _:
-                    body += map_stmt_exprs((statement,), self.context.flat)
+                    body += map_expressions((statement,), self.context.flat)
             time += 1
         place = self.context.name("t0")
         cells = {name: Index(self._called(f"told {name} {number}"), (place,)) for name in told}

@@ -36,15 +36,7 @@ from comprehensive.kernel_ir.terms import conjunction, constant, counting, produ
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import (
-    all_names,
-    declared_names,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-    subexpressions,
-    substitute,
-)
+from comprehensive.loops.rewrite import all_names, declared_names, substitute
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -60,6 +52,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.reductions.operators import Operator, update_of
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -321,10 +315,10 @@ class SplitReduction:
             return fragment.get(e.array, e)
 
         def read(expr: Expr) -> Expr:
-            return self.context.flat(map_expr(expr, replaced))
+            return self.context.flat(map_expression(expr, replaced))
 
         result: list[Stmt] = [constant(self.loop.iterator, number)]
-        for statement in map_stmt_exprs(self.loop.body, read):
+        for statement in map_expressions(self.loop.body, read):
             match statement:
                 case Assign(target=Index(array=array)) if array in self.held:
                     result.append(replace(statement, target=self._private(array)))
@@ -394,7 +388,7 @@ class SplitReduction:
     def _flat(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements with their references flat."""
         result: list[Stmt] = []
-        for statement in map_stmt_exprs(tuple(body), self.context.flat):
+        for statement in map_expressions(tuple(body), self.context.flat):
             match statement:
                 case Assign(target=Index() as target):
                     result.append(replace(statement, target=self.context.flat(target)))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import KernelStmt, Plain, UniformFor, UniformIf
 from comprehensive.kernel_ir.terms import constant, counting, plus
-from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -27,6 +27,8 @@ from comprehensive.metafork.ast import (
     Name,
     Stmt,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.streamed_rows import first_row
@@ -93,7 +95,7 @@ class Streamed(Vectored):
         names = scalars_of(self.windows.body)
         elements = {name: Index(name, self.place(self.context.name("point"))) for name in names}
         result: list[Stmt] = []
-        for statement in map_stmt_exprs(self.computed(step), lambda expr: substitute(expr, elements)):
+        for statement in map_expressions(self.computed(step), lambda expr: substitute(expr, elements)):
             match statement:
                 case Assign(target=Name(identifier=name)) if name in names:
                     result.append(replace(statement, target=elements[name]))

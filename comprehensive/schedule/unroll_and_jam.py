@@ -16,7 +16,7 @@ from typing import assert_never
 
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, subexpressions, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -37,6 +37,8 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.schedule.context import ONE, TileContext, is_same_for_all_points
 
 
@@ -168,14 +170,13 @@ class UnrollAndJam:
 
     def one(self, statement: Stmt) -> Stmt:
         """The statement at one point, its scalars being elements of arrays."""
-        match statement:
-            case Assign(target=target):
-                written = self.value(target)
-                assert isinstance(written, Name | Index)
-                return replace(statement, target=written, value=self.value(statement.value))
-            case _:
-                (mapped,) = map_stmt_exprs((statement,), self.value)
-                return mapped
+        (mapped,) = map_expressions((statement,), self.value, self._place)
+        return mapped
+
+    def _place(self, target: Name | Index) -> Name | Index:
+        found = self.value(target)
+        assert isinstance(found, Name | Index)
+        return found
 
     def value(self, expr: Expr) -> Expr:
         """The expression at one point."""

@@ -29,7 +29,7 @@ from comprehensive.kernel_ir.kernel import (
     VectorStore,
 )
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction, plus
-from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, statements_in, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -44,6 +44,8 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.window import Window
@@ -195,7 +197,7 @@ class Vectored:
                     kept = Index(self._value(target.array), self.place(self.context.name("point")))
                     result.append(Assign(kept, "=", self._read(whole), statement.span))
                 case _:
-                    result += map_stmt_exprs((statement,), self._read)
+                    result += map_expressions((statement,), self._read)
         return tuple(result)
 
     def _read(self, expr: Expr) -> Expr:
@@ -207,7 +209,7 @@ class Vectored:
             number, at = self.windows.places[e]
             return self.in_window(number, plus(self.context.name("point"), IntLiteral(at)))
 
-        return self.context.flat(map_expr(expr, replaced))
+        return self.context.flat(map_expression(expr, replaced))
 
     # --- registers
 

@@ -18,10 +18,10 @@ import numpy as np
 from comprehensive.loops.access import Access, SerialLoop, accesses
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Declare, Expr, For, ScalarType
 from comprehensive.metafork.scalar_types import common_type
+from comprehensive.metafork.walk import statements_in
 from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, converted, evaluate
 from comprehensive.soundness.conversions import with_conversions
 

@@ -32,7 +32,7 @@ from comprehensive.loops.integers import (
     sum_of_addends,
 )
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.traverse import declared_names, statements_in
+from comprehensive.loops.traverse import declared_names
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -59,6 +59,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import statements_in
 
 _DIGITS = "@digits"
 """The symbol of ``s*j + w``; no C name."""

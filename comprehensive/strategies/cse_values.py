@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, subexpressions
 from comprehensive.loops.traverse import always_evaluated
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -35,7 +34,9 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.strategies.effects import effects_of, may_change
 from comprehensive.strategies.fresh import FreshNames
 
@@ -115,12 +116,12 @@ def _occurrences(body: tuple[Stmt, ...], tree: Expr) -> int:
 def _values_in(body: tuple[Stmt, ...]) -> Iterator[Expr]:
     """The expressions that are evaluated: a target stands for its subscripts, it is not read."""
     seen: list[Expr] = []
-    map_stmt_exprs(body, lambda e: (seen.append(e), e)[1])
+    map_expressions(body, lambda e: (seen.append(e), e)[1])
     yield from seen
 
 
 def _replaced(body: tuple[Stmt, ...], tree: Expr, by: Expr) -> tuple[Stmt, ...]:
-    return map_stmt_exprs(body, lambda expr: map_expr(expr, lambda e: by if e == tree else e))
+    return map_expressions(body, lambda expr: map_expression(expr, lambda e: by if e == tree else e))
 
 
 def _end_of_life(body: tuple[Stmt, ...], position: int, tree: Expr, constants: frozenset[str]) -> int:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
 from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,16 +40,7 @@ from comprehensive.loops.normalize.counters import (
     ranges_of,
 )
 from comprehensive.loops.normalize.narrow import in_int
-from comprehensive.loops.rewrite import (
-    all_names,
-    expressions_in,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-    subexpressions,
-    substitute,
-    unswitch,
-)
+from comprehensive.loops.rewrite import all_names, substitute, unswitch
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -67,6 +58,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer, fresh
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -283,7 +276,7 @@ def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[S
                 if type_of(initial, types) is not statement.type:
                     value = Cast(statement.type, initial, statement.span)
                 left = list(
-                    map_stmt_exprs(
+                    map_expressions(
                         tuple(left), lambda e, name=name, value=value: substitute(e, {name: value})
                     )
                 )
@@ -390,7 +383,7 @@ def _with_names(nest: Nest, limits: tuple[Expr, Expr]) -> tuple[Nest, tuple[Expr
             case _:
                 return expr
 
-    left, right = (map_expr(limit, named) for limit in limits)
+    left, right = (map_expression(limit, named) for limit in limits)
     return replace(nest, scalars=(*nest.scalars, *found.values())), (left, right)
 
 

@@ -42,10 +42,12 @@ from comprehensive.loops.ir import (
     Threads,
     Variant,
 )
-from comprehensive.loops.rewrite import all_names, expressions_in, map_stmt_exprs, substitute
+from comprehensive.loops.rewrite import all_names, substitute
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import expressions_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.instances import time_instances
 from comprehensive.schedule.recipes.registry import OVERLAPPED_SWEEPS
@@ -161,7 +163,7 @@ def _renamed(points: Points, names: tuple[str, ...]) -> Points:
         raise NoSweepsError("the regions of the loop have different numbers of coordinates")
     values = {old: Name(new) for old, new in zip(points.names, names, strict=True)}
     alternatives = tuple(
-        Alternative(a.condition, map_stmt_exprs(a.body, lambda e: substitute(e, values)))
+        Alternative(a.condition, map_expressions(a.body, lambda e: substitute(e, values)))
         for a in points.alternatives
     )
     return Points(names, points.shown, points.limits, alternatives, points.conditions)

@@ -18,13 +18,7 @@ from dataclasses import dataclass, replace
 from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.normalize.equality import same
-from comprehensive.loops.traverse import (
-    always_evaluated,
-    declared_names,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-)
+from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -41,6 +35,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in
 
 
 def with_carried_reads_held(
@@ -135,4 +131,4 @@ class _Held:
         def replaced(expr: Expr) -> Expr:
             return self.scalar if expr == self.element else expr
 
-        return map_stmt_exprs(body, lambda e: map_expr(e, replaced))
+        return map_expressions(body, lambda e: map_expression(e, replaced))

@@ -22,7 +22,6 @@ from comprehensive.loops.intervals import Interval, Ranges, values_of
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
 from comprehensive.loops.normalize.iterators import Counted, in_blocks, in_statements
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -41,6 +40,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.walk import subexpressions
 
 LARGEST_COUNT = 2**31 - 1 - 0xFFFF
 """Up to which coordinates and serial loops of a tile count: in ``int``, and by some thousands beyond their limits."""

@@ -22,7 +22,6 @@ from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.normalize.joining import joined_in, neutral
 from comprehensive.loops.normalize.known import Known
 from comprehensive.loops.normalize.sums import Sum
-from comprehensive.loops.traverse import expressions_in, map_stmt_exprs, statements_in
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -42,6 +41,8 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import expressions_in, statements_in
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
@@ -148,7 +149,7 @@ def _rolled(before: tuple[Stmt, ...], loop: For, known: Known) -> tuple[tuple[St
     value = replace(first, type=kind) if isinstance(first, IntLiteral) else first
     turns: list[_Turn] = []
     for done, repeated in zip(before[-size:], loop.body, strict=True):
-        (expected,) = map_stmt_exprs((repeated,), lambda e: substitute(e, {loop.iterator: value}))
+        (expected,) = map_expressions((repeated,), lambda e: substitute(e, {loop.iterator: value}))
         turn = _turn(done, expected, known)
         if turn is None:
             return None

@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.traverse import declared_names, expressions_in, rename, statements_in, subexpressions
+from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Assign, Break, Continue, Declare, For, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 
 
 def fused(body: tuple[Stmt, ...], pointers: Mapping[str, str]) -> tuple[Stmt, ...]:

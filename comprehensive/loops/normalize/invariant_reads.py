@@ -16,14 +16,7 @@ from dataclasses import replace
 
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.integers import ONE, ZERO
-from comprehensive.loops.traverse import (
-    always_evaluated,
-    declared_names,
-    expressions_in,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-)
+from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -39,6 +32,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import expressions_in, statements_in
 
 
 def with_invariant_reads_first(
@@ -82,4 +77,4 @@ def _with_scalars(body: tuple[Stmt, ...], scalars: Mapping[Index, str]) -> tuple
     def replaced(expr: Expr) -> Expr:
         return Name(scalars[expr], expr.span) if isinstance(expr, Index) and expr in scalars else expr
 
-    return map_stmt_exprs(body, lambda e: map_expr(e, replaced)) if scalars else body
+    return map_expressions(body, lambda e: map_expression(e, replaced)) if scalars else body

@@ -17,9 +17,10 @@ from comprehensive.loops.normalize.fuse import fused
 from comprehensive.loops.normalize.if_conversion import if_converted
 from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_first
 from comprehensive.loops.normalize.subscripts import types_at_points
-from comprehensive.loops.traverse import all_names, declared_names, statements_in
+from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import statements_in
 
 
 def normalize_points(

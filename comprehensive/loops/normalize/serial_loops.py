@@ -26,7 +26,6 @@ from comprehensive.loops.normalize.counting import counted_from_zero, split_step
 from comprehensive.loops.normalize.iterators import Counted, in_blocks, in_statements, tidy
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -49,6 +48,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import subexpressions
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 _Types = Mapping[str, ScalarType]

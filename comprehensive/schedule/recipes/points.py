@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt, Plain, UniformIf
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.metafork.ast import Assign, Binary, Index, Name
+from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import ONE, TileContext

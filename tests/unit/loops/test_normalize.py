@@ -13,11 +13,11 @@ from comprehensive.codegen.cuda import print_kernel
 from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour, run
 from comprehensive.loops.ir import BlockFor, Nest
 from comprehensive.loops.normalize import normalize
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.loops.verify import verify
 from comprehensive.lowering.lower import lower
 from comprehensive.metafork.ast import For, IntLiteral
 from comprehensive.metafork.printer import print_stmts
+from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import Applied
 from comprehensive.strategies.tilings import tilings
 from tests.examples import examples

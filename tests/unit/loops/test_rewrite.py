@@ -11,20 +11,12 @@ from hypothesis import strategies as st
 
 from comprehensive.loops.interpreter import UndefinedBehaviour, c_value, run
 from comprehensive.loops.ir import BlockIf, Threads
-from comprehensive.loops.rewrite import (
-    fold,
-    fresh_name,
-    map_bands,
-    map_expr,
-    map_stmt_exprs,
-    rename,
-    uniform_names,
-    unswitch,
-)
+from comprehensive.loops.rewrite import fold, fresh_name, map_bands, rename, uniform_names, unswitch
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.loops.verify import VerificationError, verify
 from comprehensive.metafork.ast import Binary, Break, Expr, Index, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import map_expression, map_expressions
 from tests.examples import examples
 from tests.unit.loops.nests import body_of, nest_of, spec_nests
 
@@ -161,7 +153,10 @@ def test_a_band_with_more_than_three_conditions_stays_as_it_is() -> None:
 def test_an_identity_walk_changes_nothing() -> None:
     for nest in spec_nests("matmul") + spec_nests("blur5x5"):
         same = map_bands(
-            nest, lambda b: replace(b, body=map_stmt_exprs(b.body, lambda e: map_expr(e, lambda part: part)))
+            nest,
+            lambda b: replace(
+                b, body=map_expressions(b.body, lambda e: map_expression(e, lambda part: part))
+            ),
         )
         assert same == nest
 
