@@ -190,16 +190,16 @@ def names(expression: Expr) -> Iterator[str]:
     return (node.identifier for node in subexpressions(expression) if isinstance(node, Name))
 
 
-def assigned_scalars(body: tuple[Stmt, ...]) -> frozenset[str]:
+def assigned_scalars(body: tuple[Statement, ...]) -> frozenset[str]:
     """Return the scalars that statements assign, iterators of loops that do not declare them among these."""
-    found = [
-        s.target.identifier
-        for s in statements_in(body)
-        if isinstance(s, Assign) and isinstance(s.target, Name)
-    ]
-    return frozenset(
-        [*found, *(s.iterator for s in statements_in(body) if isinstance(s, For) and s.type is None)]
-    )
+    found: set[str] = set()
+    for statement in statements_in(body):
+        match statement:
+            case Assign(target=Name(identifier=name)) | For(type=None, iterator=name):
+                found.add(name)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
