@@ -39,7 +39,6 @@ from comprehensive.kernel_ir.kernel import (
     StageRow,
     Vectors,
     VectorStore,
-    statements_of,
 )
 from comprehensive.metafork.ast import Assign, For, If, Index, IntLiteral, ScalarType, Stmt
 from comprehensive.metafork.own_statement import OwnStatement
@@ -150,7 +149,7 @@ class _Style:
 
     @staticmethod
     def of(kernel: Kernel, marked: bool) -> _Style:
-        shared = {s.name: s.type for s in statements_of(kernel.body) if isinstance(s, SharedTile)}
+        shared = {s.name: s.type for s in statements_in(kernel.body) if isinstance(s, SharedTile)}
         return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer} | shared)
 
     def assignment(self, statement: Assign) -> str:

@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import Barrier, Kernel, KernelStmt, Plain, UniformFor, UniformIf
+from comprehensive.kernel_ir.kernel import Barrier, Kernel, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.metafork.ast import Binary, Expr, Name
+from comprehensive.metafork.ast import Binary, Expr, If, Name
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.comments import commented
@@ -76,16 +76,12 @@ class PrivateCopies:
                 f"{elements.identifier} elements for each block, added up at its end",
             ),
             *context.shared_tiles(tiles),
-            Plain(
-                (
-                    constant(context.names["thread"], _thread(context)),
-                    begun(context, copies, elements, threads),
-                )
-            ),
+            constant(context.names["thread"], _thread(context)),
+            begun(context, copies, elements, threads),
             Barrier(),
             _turns(context, copies),
             Barrier(),
-            Plain((put_together(context, copies, elements, threads),)),
+            put_together(context, copies, elements, threads),
         )
         return TileKernel(
             body,
@@ -134,8 +130,8 @@ def _turns(context: TileContext, copies: tuple[PrivateCopy, ...]) -> KernelStmt:
     body: tuple[KernelStmt, ...] = ()
     for alternative in reversed(tile.alternatives):
         jam, partial = jammed_points(inner, alternative.body)
-        both = UniformIf(inner.is_whole(), (Plain(jam.all(alternative.body)),), (Plain(partial),))
-        body = (
-            (both,) if alternative.condition is None else (UniformIf(alternative.condition, (both,), body),)
-        )
-    return UniformFor(counting(step.identifier, Name(context.tile.depth)), (Plain((origin,)), *body))
+        both = (If(inner.is_whole(), jam.all(alternative.body), partial, uniform=True),)
+        if alternative.condition is not None:
+            both = (If(alternative.condition, both, body, uniform=True),)
+        body = both
+    return counting(step.identifier, Name(context.tile.depth), (origin, *body), uniform=True)
