@@ -67,13 +67,13 @@ from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for
+from comprehensive.schedule.alternatives import Tiling
 from comprehensive.schedule.instances import meeting_constraints, with_room
-from comprehensive.schedule.recipes.registry import OVERLAPPED_SWEEPS, recipe_of
+from comprehensive.schedule.recipes.registry import recipe_of
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.fewer_registers import Lowering
 from comprehensive.strategies.linear_note import tell_of_linear
-from comprehensive.strategies.tilings import Tiling, tilings
-from comprehensive.strategies.time_tile import time_tiles
+from comprehensive.strategies.tilings import every_tiling
 from comprehensive.toolchain.registers import register_compiler, single
 from comprehensive.toolchain.usage import Usage
 
@@ -146,7 +146,9 @@ def compile_text(source: SourceFile, options: Options) -> Compilation:
     for nest, tree in zip(nests, trees, strict=True):
         warn_of_hopeless(nest, tree, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    recipes = every_tiling(nests, options)  # loop nests -> tiles, by each recipe that fits
+    recipes = every_tiling(
+        nests, in_another_order=options.reassociate
+    )  # loop nests -> tiles, by each recipe that fits
     for found in recipes:
         tell_of_linear(next((each.result for each in found if isinstance(each.result, Applied)), None), sink)
     trees = tuple(
@@ -211,13 +213,6 @@ def grow(nest: Nest, options: Options) -> Tree[Variant]:
     """
     root = Variant(initial_caching(nest))
     return _grown(root, problem_of(nest, options))
-
-
-def every_tiling(nests: Sequence[Nest], options: Options) -> tuple[tuple[Tiling, ...], ...]:
-    """What each recipe makes of each region; several sweeps in one launch come last."""
-    single = [tilings(nest, in_another_order=options.reassociate) for nest in nests]
-    several = (Tiling(OVERLAPPED_SWEEPS.name, found) for found in time_tiles(nests))
-    return tuple((*found, last) for found, last in zip(single, several, strict=True))
 
 
 def alternatives(found: Sequence[Tiling], options: Options) -> tuple[Alternative[Variant], ...]:
@@ -390,11 +385,19 @@ def region_plan(
     ]
     plans: list[TilePlan] = []
     number, point_registers = len(leaves), registers_of_a_point(nest) if grown else 0
-    for position, (recipe, tiles) in enumerate(grown):
-        ending = "time" if recipe == OVERLAPPED_SWEEPS.name else f"tile{position or ''}"
+    for recipe, tiles in grown:
+        kind = _kind(tiles)
+        ending = f"{kind}{sum(_kind(other) == kind for _, other in grown[: len(plans)]) or ''}"
         plans.append(tile_plan(f"{nest.name}_{ending}", recipe, tiles, number, point_registers))
         number += len(plans[-1].instances)
     return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tuple(plans), tree.quotients)
+
+
+def _kind(tiles: Tree[Variant]) -> Literal["tile", "time"]:
+    """The kind that the name of a kernel over tiles ends in."""
+    (leaf,) = tiles.leaves
+    assert leaf.fragment.tile is not None
+    return "tile" if leaf.fragment.tile.sweeps is None else "time"
 
 
 def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, registers: int) -> TilePlan:

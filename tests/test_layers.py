@@ -79,6 +79,19 @@ ONLY = {
     "sass": {"data", "diagnostics", "machine", "toolchain", "ptx"},
     "toolchain": {"data", "diagnostics"},
     "machine": {"data", "diagnostics"},
+    "strategies": {
+        "algebra",
+        "counters",
+        "diagnostics",
+        "kernel_ir",
+        "loops",
+        "lowering",
+        "metafork",
+        "optimize",
+        "poly",
+        "schedule",
+        "toolchain",
+    },
 }
 # Who may import these at all.
 COMMANDS = {
@@ -213,6 +226,11 @@ def test_a_package_imports_only_from_its_left():
 def test_the_root_package_imports_nothing_of_the_tool():
     found = [i for i in all_imports() if i.importer == "__init__" and i.at_top]
     assert [str(i) for i in found if i.module not in ("__future__", "importlib", "typing")] == []
+
+
+def test_strategies_ask_schedule_for_nothing_but_alternatives():
+    of_schedule = {i.module for i in all_imports() if i.importer == "strategies" and i.imported == "schedule"}
+    assert of_schedule == {"comprehensive.schedule.alternatives"}
 
 
 @pytest.mark.parametrize("library", sorted(OWNERS))

@@ -355,6 +355,21 @@ class KeptLinear:
 
 
 @dataclass(frozen=True, slots=True)
+class Points:
+    """``0 <= name < limit`` for every coordinate, outermost first, and what is done at each point.
+
+    ``shown`` are the iterators of the program that a coordinate stands for.  Limits wrap around nowhere.  A launch has
+    to see to it that they are no larger than ``LARGEST_COUNT``, and that ``conditions`` over scalars of the nest hold.
+    """
+
+    names: tuple[str, ...]
+    shown: tuple[str, ...]
+    limits: tuple[Expr, ...]
+    alternatives: tuple[Alternative, ...]
+    conditions: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterTile:
     """A region as statements over points, and the names of the constants that cut the points into tiles.
 

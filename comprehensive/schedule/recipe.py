@@ -8,16 +8,19 @@ knows for which sizes that kernel is compiled.  No other code asks which recipe 
         case RegisterTile() as fitted: kernel = lower_tile(Variant(cut(nest, fitted), tile=fitted), name)
         case NotApplicable(reason):    ...   # why not
         case None:                     ...   # it is for another kind of points
+
+Most recipes are for one region; one for a loop of the host is given all regions of a program.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Alignment, Kernel, KernelParameter, KernelStmt
-from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.ir import Nest, Points, RegisterTile
 from comprehensive.metafork.ast import Expr, IntLiteral
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.context import PATCH, BlockOrder, TileContext
@@ -62,6 +65,18 @@ class Recipe(Protocol):
     @property
     def name(self) -> str: ...
 
+    def lower(self, context: TileContext) -> TileKernel:
+        """Return the kernel of a tile that fits."""
+        ...
+
+    def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
+        """Return the sizes to compile the kernel for, those for large data first; some may not meet its constraints."""
+        ...
+
+
+class RegionRecipe(Recipe, Protocol):
+    """A recipe for the points of one region."""
+
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         """Return the tile as the recipe cuts it; why it cannot; or None where points of that kind are others' work.
 
@@ -69,10 +84,15 @@ class Recipe(Protocol):
         """
         ...
 
-    def lower(self, context: TileContext) -> TileKernel:
-        """Return the kernel of a tile that fits."""
-        ...
 
-    def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-        """Return the sizes to compile the kernel for, those for large data first; some may not meet its constraints."""
+class LoopRecipe(Recipe, Protocol):
+    """A recipe for the regions that a loop of the host repeats, several of them in one launch."""
+
+    def fit(
+        self, nests: Sequence[Nest], points: Sequence[Points | NotApplicable]
+    ) -> tuple[tuple[Nest, RegisterTile] | NotApplicable, ...]:
+        """Return how each region of a program, in order, is cut together with those that follow it; or why it cannot.
+
+        The nests are the same with the scalars and arrays of all that a launch does.
+        """
         ...

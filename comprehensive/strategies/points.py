@@ -13,7 +13,7 @@ coordinate around a whole body are limits.  Every point is visited exactly once,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from comprehensive.loops.access import assigned_names, names_read
@@ -26,6 +26,7 @@ from comprehensive.loops.ir import (
     BlockStmt,
     Loop,
     Nest,
+    Points,
     Role,
     Scalar,
     Threads,
@@ -63,21 +64,6 @@ from comprehensive.metafork.walk import expressions_in, statements_in, subexpres
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
-
-
-@dataclass(frozen=True, slots=True)
-class Points:
-    """``0 <= name < limit`` for every coordinate, outermost first, and what is done at each point.
-
-    ``shown`` are the iterators of the program that a coordinate stands for.  Limits wrap around nowhere.  A launch has
-    to see to it that they are no larger than ``LARGEST_COUNT``, and that ``conditions`` over scalars of the nest hold.
-    """
-
-    names: tuple[str, ...]
-    shown: tuple[str, ...]
-    limits: tuple[Expr, ...]
-    alternatives: tuple[Alternative, ...]
-    conditions: tuple[Expr, ...] = ()
 
 
 class _NoPointsError(Exception):

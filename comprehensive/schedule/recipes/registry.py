@@ -1,13 +1,13 @@
 """The recipes that there are.
 
 :data:`ALTERNATIVES` are rows of recipes that exclude each other: of each row the first one that fits stands at the root
-of the tree.
+of the tree.  Behind them stand those for loops of the host.
 """
 
 from __future__ import annotations
 
 from comprehensive.loops.ir import RegisterTile
-from comprehensive.schedule.recipe import Recipe
+from comprehensive.schedule.recipe import LoopRecipe, Recipe, RegionRecipe
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
 from comprehensive.schedule.recipes.points import Points
 from comprehensive.schedule.recipes.private_copies import PrivateCopies
@@ -19,20 +19,23 @@ from comprehensive.schedule.recipes.tensor_core_product import TensorCoreProduct
 from comprehensive.schedule.recipes.transposition import Transposition
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
-OVERLAPPED_SWEEPS = OverlappedSweeps()
-IN_ANOTHER_ORDER: tuple[Recipe, ...] = (SplitRows(),)
+IN_ANOTHER_ORDER: tuple[RegionRecipe, ...] = (SplitRows(),)
 """Those that add up sums in another order than that of the source, tried first where that is allowed."""
-ALTERNATIVES: tuple[tuple[Recipe, ...], ...] = (
+ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     (Transposition(), Product(), WindowProduct(), Rows(), Points()),
     (TensorCoreProduct(),),
     (ResidentLoops(),),
 )
-WITH_ATOMIC_UPDATES: tuple[tuple[Recipe, ...], ...] = ((Points(),), (PrivateCopies(),))
+WITH_ATOMIC_UPDATES: tuple[tuple[RegionRecipe, ...], ...] = ((Points(),), (PrivateCopies(),))
 """The rows for points that update elements atomically, whose order no tile may rely on."""
+OF_LOOPS: tuple[LoopRecipe, ...] = (OverlappedSweeps(),)
 
 
 def recipe_of(tile: RegisterTile) -> Recipe:
     """The recipe by which a tile is cut."""
-    rows = (IN_ANOTHER_ORDER, *ALTERNATIVES, *WITH_ATOMIC_UPDATES, (OVERLAPPED_SWEEPS,))
-    every = (recipe for row in rows for recipe in row)
+    every: tuple[Recipe, ...] = (
+        *IN_ANOTHER_ORDER,
+        *(recipe for row in (*ALTERNATIVES, *WITH_ATOMIC_UPDATES) for recipe in row),
+        *OF_LOOPS,
+    )
     return next(recipe for recipe in every if recipe.name == tile.recipe)

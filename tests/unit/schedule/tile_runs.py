@@ -20,8 +20,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
-from comprehensive.strategies.tilings import tilings
-from comprehensive.strategies.time_tile import time_tiles
+from comprehensive.strategies.tilings import every_tiling, tilings
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 from tests.compiled_specs import LITTLE_OPTIMIZATION, OPTIONS
@@ -82,8 +81,9 @@ def register_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
 
 def time_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
     """The same over time tiles."""
+    nests = tuple(map(normalize, nests_of(source)))
     return tuple(
-        tree_of_tiles(found, OPTIONS) for found in time_tiles(tuple(map(normalize, nests_of(source))))
+        tree_of_tiles(found[-1].result, OPTIONS) for found in every_tiling(nests, in_another_order=False)
     )
 
 

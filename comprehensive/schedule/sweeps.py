@@ -18,7 +18,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import IntLiteral, Ring, add
 from comprehensive.loops.interpreter import c_value
-from comprehensive.loops.ir import Sweep
+from comprehensive.loops.ir import Points, Sweep
 from comprehensive.loops.rewrite import rename
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -38,7 +38,6 @@ from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
-from comprehensive.strategies.points import Points
 
 
 class NoSweepsError(Exception):

@@ -1,0 +1,120 @@
+"""Recipes as alternatives at the root of the tree: regions as points in, the same cut into tiles by each recipe out.
+
+How the user has cut the ranges no longer matters but for where they end.  Each point is visited once, and what a point
+does keeps its order: results are the same to the bit.  The sizes are constants that the tool adds.
+What it is good for: a value that is read for a row and a value that is read for a column serve all points of a thread,
+and loads of several points are in flight together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.loops.access import atomically_updated
+from comprehensive.loops.ir import Coordinate, Nest, Points, RegisterTile, Variant
+from comprehensive.loops.normalize.counters import at_most
+from comprehensive.loops.normalize.points import normalize_points
+from comprehensive.loops.rewrite import all_names
+from comprehensive.metafork.fresh import Namer
+from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.schedule.cut import cut
+from comprehensive.schedule.operands import serial_loop
+from comprehensive.schedule.recipe import RegionRecipe
+from comprehensive.schedule.recipes.registry import (
+    ALTERNATIVES,
+    IN_ANOTHER_ORDER,
+    OF_LOOPS,
+    WITH_ATOMIC_UPDATES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """An alternative at the root of the tree: what a recipe made of a nest, or why it did not."""
+
+    recipe: str
+    result: Applied[Variant] | NotApplicable
+
+
+def of_region(
+    nest: Nest, points: Points | NotApplicable, *, in_another_order: bool = False
+) -> tuple[Tiling, ...]:
+    """What each row of recipes makes of a nest: the first recipe of it that fits, and why those before it do not.
+
+    With ``in_another_order`` sums may be added up in another order than that of the source.
+    """
+    if isinstance(points, NotApplicable):
+        return (Tiling("points", points),)
+    nest, tile = _normal(nest, points)
+    first, *others = ALTERNATIVES
+    rows = ((*IN_ANOTHER_ORDER, *first) if in_another_order or nest.in_any_order else first, *others)
+    if atomically_updated(nest):
+        rows = WITH_ATOMIC_UPDATES
+    return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
+
+
+def of_loops(
+    nests: Sequence[Nest], points: Sequence[Points | NotApplicable]
+) -> tuple[tuple[Tiling, ...], ...]:
+    """What each recipe for a loop of the host makes of each region of a program."""
+    made = [(recipe.name, recipe.fit(nests, points)) for recipe in OF_LOOPS]
+    return tuple(
+        tuple(Tiling(recipe, _applied(recipe, found[number])) for recipe, found in made)
+        for number in range(len(nests))
+    )
+
+
+def _up_to_one_that_fits(nest: Nest, tile: RegisterTile, row: tuple[RegionRecipe, ...]) -> Iterator[Tiling]:
+    for recipe in row:
+        fitted = recipe.fit(nest, tile)
+        if isinstance(fitted, RegisterTile):
+            yield Tiling(recipe.name, _applied(recipe.name, (nest, fitted)))
+            return
+        if fitted is not None:
+            yield Tiling(recipe.name, fitted)
+
+
+def _applied(
+    recipe: str, fitted: tuple[Nest, RegisterTile] | NotApplicable
+) -> Applied[Variant] | NotApplicable:
+    if isinstance(fitted, NotApplicable):
+        return fitted
+    nest, tile = fitted
+    tile = replace(tile, recipe=recipe)
+    sizes = " x ".join((*("1" for _ in tile.batch), *(f"({c.threads}*{c.each})" for c in tile.coordinates)))
+    how = "in registers" if tile.sweeps is None else f"up to {tile.sweeps.most} sweeps a launch"
+    return Applied(Variant(cut(nest, tile), tile=tile), f"tiles of {sizes} points, {how}")
+
+
+def _normal(nest: Nest, points: Points) -> tuple[Nest, RegisterTile]:
+    """The nest in normal form, and all of its points as one tile, with a name for each size."""
+    seen = normalize_points(
+        nest, [a.body for a in points.alternatives], dict(zip(points.names, points.limits, strict=True))
+    )
+    nest = replace(nest, arrays=seen.arrays)
+    alternatives = tuple(
+        replace(alternative, body=body)
+        for alternative, body in zip(points.alternatives, seen.bodies, strict=True)
+    )
+    name = Namer(all_names(nest) | set(points.names))
+    coordinates = tuple(
+        Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"), shown=shown)
+        for number, (point, limit, shown) in enumerate(
+            zip(points.names, points.limits, points.shown, strict=True)
+        )
+    )
+    serial = [serial_loop(alternative.body) for alternative in alternatives]
+    # The kernel is told the limit of this loop, so that a launch looks at it anyway.
+    told = {at_most(loop.bound) for loop in serial if loop is not None}
+    conditions = tuple(dict.fromkeys(c for c in (*points.conditions, *seen.conditions) if c not in told))
+    return nest, RegisterTile(
+        coordinates,
+        alternatives,
+        name("D"),
+        name("S"),
+        name("M"),
+        share=name("H"),
+        conditions=conditions,
+        linear=seen.linear,
+    )
