@@ -26,7 +26,6 @@ from comprehensive.kernel_ir.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.loops.access import assigned_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -53,7 +52,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import common_type, promote
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 ADDRESS_WORDS = 2
 """A global address has 64 bits; a shared one has 32."""
@@ -484,7 +483,7 @@ def _assigned(body: _Body) -> frozenset[str]:
             case Comment() | SharedTile() | OfTiles():
                 pass
             case _:
-                names |= assigned_names((statement,))
+                names |= assigned_scalars((statement,))
                 if any(
                     isinstance(s, Assign) and isinstance(s.target, Index) for s in statements_in((statement,))
                 ):

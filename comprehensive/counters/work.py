@@ -33,7 +33,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.metafork.ast import (
     Assign,
@@ -59,7 +59,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
 
 Count = RationalFunction | None
 """How often something is done in a block; None where that is not known."""
@@ -168,7 +168,7 @@ class _Walk:
         self._scalars = scalars | frozenset(kernel.constants)
         self._global = {p.name: p.type for p in kernel.parameters if p.source is Source.ARRAY}
         self._shared: dict[str, ScalarType] = {}
-        self._assigned = assigned_names(tuple(_plain(kernel.body)))
+        self._assigned = assigned_scalars(tuple(_plain(kernel.body)))
         self._axes = {
             f"threadIdx.{axis}": self._quotient(product_of(extents), {})
             for axis, extents in zip(AXES, on_axes(kernel.block), strict=False)

@@ -33,7 +33,8 @@ from comprehensive.kernel_ir.kernel import (
     VectorStore,
 )
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.ir import Nest
+from comprehensive.loops.traverse import declared_names as names_declared_in
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -57,43 +58,7 @@ def declared_names(nest: Nest) -> frozenset[str]:
     """Everything that already has a name in the nest: scalars, arrays, iterators, locals."""
     names = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
     names |= {loop.iterator for loop in nest.grid}
-    return frozenset(names | _declared_in_block(nest.body))
-
-
-def _declared_in_block(body: Iterable[BlockStmt]) -> set[str]:
-    names: set[str] = set()
-    for statement in body:
-        match statement:
-            case Threads():
-                names |= {loop.iterator for loop in statement.loops} | _declared(statement.body)
-            case BlockFor():
-                names |= {statement.iterator} | _declared_in_block(statement.body)
-            case BlockIf():
-                names |= _declared_in_block(statement.then) | _declared_in_block(statement.otherwise)
-            case BlockDeclare():
-                names.add(statement.name)
-            case _:
-                assert_never(statement)
-    return names
-
-
-def _declared(body: Iterable[Stmt]) -> set[str]:
-    names: set[str] = set()
-    for statement in body:
-        match statement:
-            case Declare():
-                names.add(statement.name)
-            case For() | MetaFor():
-                names |= {statement.iterator} | _declared(statement.body)
-            case If():
-                names |= _declared(statement.then) | _declared(statement.otherwise)
-            case While() | DoWhile() | Block():
-                names |= _declared(statement.body)
-            case Assign() | Break() | Continue():
-                pass
-            case _:
-                assert_never(statement)
-    return names
+    return names_declared_in(nest.body).union(names)
 
 
 class _Types(dict[str, ScalarType]):

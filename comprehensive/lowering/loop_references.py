@@ -23,7 +23,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.rewrite import conditional_parts
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -49,7 +49,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import assigned_scalars, subexpressions
 
 Types = Mapping[str, ScalarType]
 
@@ -153,14 +153,14 @@ def runs(loop: For) -> Expr:
 def _assigned(loop: For | UniformFor) -> frozenset[str]:
     """Scalars that statements of a loop assign."""
     if isinstance(loop, For):
-        return assigned_names((loop,))
+        return assigned_scalars((loop,))
     return frozenset[str]().union(*map(_assigned_in, loop.body))
 
 
 def _assigned_in(statement: KernelStmt) -> frozenset[str]:
     match statement:
         case Plain(body=body):
-            return assigned_names(body)
+            return assigned_scalars(body)
         case UniformFor():
             return _assigned(statement)
         case UniformIf(then=then, otherwise=otherwise) | ThreadIf(then=then, otherwise=otherwise):

@@ -32,7 +32,7 @@ from comprehensive.kernel_ir.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import Nest
@@ -63,6 +63,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.model.block import SLOW
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
@@ -359,7 +360,7 @@ class _Walk:
 
     def _unknown(self, body: Sequence[Stmt], environment: dict[str, Value]) -> None:
         """Forget the values that the body changes, since they differ from turn to turn."""
-        for name in assigned_names(tuple(body)):
+        for name in assigned_scalars(tuple(body)):
             if name in environment and not isinstance(environment[name], Data):
                 environment[name] = LOADED
 

@@ -30,7 +30,6 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import (
     Alternative,
-    BlockFor,
     Coordinate,
     Loop,
     Nest,
@@ -248,5 +247,5 @@ def _cut(nest: Nest, tile: RegisterTile, halo: Sequence[int], name: Namer) -> Ne
             *(Scalar(c, ScalarType.INT, Role.TILE) for c in (*tile.sizes, tile.sweeps.most)),
         ),
         grid=tuple(Loop(b, c.tiles(c.limit)) for b, c in zip(blocks, tile.coordinates, strict=True)),
-        body=(BlockFor(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),),
+        body=(For(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),),
     )
