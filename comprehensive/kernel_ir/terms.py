@@ -19,10 +19,10 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
+    Inner,
     IntLiteral,
     Name,
     ScalarType,
-    Stmt,
     Unary,
 )
 from comprehensive.metafork.rewrite import map_expression
@@ -139,11 +139,28 @@ def constant(name: str, value: Expr) -> Declare:
 
 
 def counting(
-    counter: str, bound: Expr, body: tuple[Stmt, ...] = (), *, unrolled: bool = False, rolled: bool = False
-) -> For:
+    counter: str,
+    bound: Expr,
+    body: tuple[Inner, ...],
+    *,
+    unrolled: bool = False,
+    rolled: bool = False,
+    uniform: bool = False,
+) -> For[Inner]:
     """Return the loop ``for (int counter = 0; counter < bound; counter++)``."""
     first, step = IntLiteral(0), IntLiteral(1)
-    return For(ScalarType.INT, counter, first, "<", bound, step, body, unrolled=unrolled, rolled=rolled)
+    return For(
+        ScalarType.INT,
+        counter,
+        first,
+        "<",
+        bound,
+        step,
+        body,
+        unrolled=unrolled,
+        rolled=rolled,
+        uniform=uniform,
+    )
 
 
 def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr | None:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.axes import on_axes
-from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Plain, Source, UniformIf
+from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Source
 from comprehensive.kernel_ir.staircase import Shape, Staircase
 from comprehensive.kernel_ir.terms import conjunction, constant, expression
 from comprehensive.loops.access import names_read, substitute
@@ -276,8 +276,8 @@ class Slanted:
                 Binary("<", turned[column], self.extents[column]),
             ]
         )
-        here = Plain(tuple(constant(name, self._counted(name, turned[name])) for name in (row, column)))
-        return (Plain(declared), UniformIf(has_block, (here, *body)))
+        here = (constant(name, self._counted(name, turned[name])) for name in (row, column))
+        return (*declared, If(has_block, (*here, *body), uniform=True))
 
     def _in_band(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         column = self.staircase.column
@@ -290,8 +290,8 @@ class Slanted:
         clamped = Conditional(Binary("<", found, _wide(end)), Cast(ScalarType.INT, found), end)
         begin = constant(self.turned[column], Conditional(Binary("<=", lowest, ZERO), ZERO, clamped))
         has_block = Binary("<", place, Binary("-", self.extents[column], first))
-        here = Plain((constant(column, Binary("+", first, place)),))
-        return (Plain((begin,)), UniformIf(has_block, (here, *body)))
+        here = constant(column, Binary("+", first, place))
+        return (begin, If(has_block, (here, *body), uniform=True))
 
     def _counted(self, iterator: str, place: Expr) -> Expr:
         """The value of an iterator, counted from the end at which rows are longest, or the begin of all rows."""

@@ -14,7 +14,7 @@ from enum import Enum
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.axes import AXES
-from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Plain, SharedTile, Source
+from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, SharedTile, Source
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
@@ -192,7 +192,7 @@ class TileContext:
         patch: tuple[int, int] = PATCH,
         *,
         interleaved: bool = False,
-    ) -> KernelStmt:
+    ) -> tuple[Stmt, ...]:
         """Coordinates of the thread in the block, and of the first point of the tile of the block.
 
         So many ``lanes`` share a point, if any do: neighbours, or, ``interleaved``, every so many-th thread.  Where a
@@ -219,7 +219,7 @@ class TileContext:
         declared += self._grouped() if grouped else self._in_order(order)
         for number, c in enumerate(coordinates):
             declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))
-        return Plain(tuple(declared))
+        return tuple(declared)
 
     def _batch(self) -> list[Stmt]:
         """The values of the batch, which one tile after the other has; and the number of the block among its tiles."""

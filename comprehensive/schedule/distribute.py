@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from comprehensive.kernel_ir.names import names_in_body
+from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import all_names, always_evaluated
@@ -452,5 +452,5 @@ def names_read_after(phases: Sequence[Phase], number: int, *, by_all: bool = Fal
             case Straight(Assign(target=Index())) if by_all:
                 continue
             case _:
-                names |= names_in_body(tuple(s for _, s, _ in in_order(phase)))
+                names |= names_in_kernel(tuple(s for _, s, _ in in_order(phase)))
     return names

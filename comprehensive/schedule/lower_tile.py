@@ -24,7 +24,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     context = TileContext.of(nest, tile, loops_of(nest, tile))
     made = recipe_of(tile).lower(context)
     places = context.places(made.order, made.lanes, made.patch, interleaved=made.interleaved)
-    body = without_unused((places, *made.body))
+    body = without_unused((*places, *made.body))
     parameters = (*context.parameters(body), *made.parameters)
     return Kernel(
         name=name,

@@ -20,17 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import (
-    TOGETHER,
-    VECTOR,
-    Alignment,
-    Barrier,
-    KernelStmt,
-    Plain,
-    ThreadIf,
-    UniformFor,
-    Vectors,
-)
+from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Alignment, Barrier, KernelStmt, Vectors
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, product
 from comprehensive.kernel_ir.words import words_per_element
@@ -221,23 +211,20 @@ class SplitReduction:
                 self.pieces,
                 "the lanes of a row share the steps and the sum",
             ),
-            Plain(
-                (
-                    constant(c.name, Binary("+", context.name("o0"), context.name("t0"))),
-                    *(Declare(s.type, self._part(s).identifier) for s in self.sums),
-                    *self._neutral(0),
-                )
-            ),
-            ThreadIf(
+            constant(c.name, Binary("+", context.name("o0"), context.name("t0"))),
+            *(Declare(s.type, self._part(s).identifier) for s in self.sums),
+            *self._neutral(0),
+            If(
                 is_there,
                 (
-                    Plain((*self._known(), constant(steps.identifier, Binary("/", self._limit, each)))),
-                    UniformFor(counting(context.names["step"], steps), self._together(each)),
-                    Plain((self._left(Binary("*", steps, each)),)),
+                    *self._known(),
+                    constant(steps.identifier, Binary("/", self._limit, each)),
+                    counting(context.names["step"], steps, self._together(each), uniform=True),
+                    self._left(Binary("*", steps, each)),
                 ),
             ),
             *self._tree(),
-            Plain((If(conjunction([is_first, is_there]), self._ended()),)),
+            If(conjunction([is_first, is_there]), self._ended()),
         )
 
     def _tiles(self) -> tuple[KernelStmt, ...]:
@@ -276,8 +263,7 @@ class SplitReduction:
         turn, place, stages = context.name("turn"), context.name("z"), Name(context.tile.stages)
         row = Binary("+", product([turn, self._lanes]), context.name("lane"))
         first = Binary("+", Binary("*", context.name("step"), each), Binary("*", IntLiteral(VECTOR), row))
-        turns = counting(turn.identifier, stages, unrolled=True)
-        begin = Plain((constant(context.names["first"], first),))
+        begin = constant(context.names["first"], first)
         fragments: list[Stmt] = []
         reads: list[KernelStmt] = []
         fragment: dict[str, Index] = {}
@@ -292,9 +278,9 @@ class SplitReduction:
         step = self._step(Binary("+", context.name("first"), place), fragment)
         computed = counting(place.identifier, IntLiteral(VECTOR), step, unrolled=True)
         return (
-            Plain(tuple(fragments)),
-            UniformFor(turns, (begin, *reads)),
-            UniformFor(turns, (begin, Plain((computed,)))),
+            *fragments,
+            counting(turn.identifier, stages, (begin, *reads), unrolled=True, uniform=True),
+            counting(turn.identifier, stages, (begin, computed), unrolled=True, uniform=True),
         )
 
     def _left(self, begin: Expr) -> Stmt:
@@ -335,11 +321,11 @@ class SplitReduction:
             s.operator.update(self._of_thread(s, thread), self._of_thread(s, other)) for s in self.sums
         )
         pair = Binary("%", self.context.name("lane"), Binary("*", IntLiteral(2), reach))
-        level = For(ScalarType.INT, reach.identifier, ONE, "<", self._lanes, reach, ())
+        level = (If(Binary("==", pair, ZERO), added), Barrier())
         return (
-            Plain(stores),
+            *stores,
             Barrier(),
-            UniformFor(level, (Plain((If(Binary("==", pair, ZERO), added),)), Barrier())),
+            For(ScalarType.INT, reach.identifier, ONE, "<", self._lanes, reach, level, uniform=True),
         )
 
     def _ended(self) -> tuple[Stmt, ...]:
