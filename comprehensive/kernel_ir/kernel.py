@@ -10,7 +10,8 @@ the register counter and the dispatcher.  A body has the statements of one threa
       Assign ...                        ...
       Barrier                           __syncthreads();
 
-Barriers stand under loops and conditions that are ``uniform``, and under no other: all threads of a block come to them.
+Barriers stand under loops and conditions that are ``uniform``, and under no other: all threads of a block come to them
+(:func:`comprehensive.kernel_ir.verify.verify`).
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from comprehensive.kernel_ir.names import declared_names, names_in_kernel, types
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.kernel_ir.terms import expression
 from comprehensive.kernel_ir.unused import without_unused
+from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.access import Context, Mode, accesses, rewrite_references
 from comprehensive.loops.ir import (
     BlockStmt,
@@ -98,6 +99,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     body = without_unused(lowering.held(lowering.body()))
     parameters = lowering.parameters(body)
     body = folded(body, parameters)
+    verify(body)
     return Kernel(
         name=name,
         parameters=parameters,

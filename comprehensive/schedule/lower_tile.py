@@ -9,6 +9,7 @@ from __future__ import annotations
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.unused import without_unused
+from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.ast import Name
@@ -26,6 +27,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     places = context.places(made.order, made.lanes, made.patch, interleaved=made.interleaved)
     body = without_unused((*places, *made.body))
     parameters = (*context.parameters(body), *made.parameters)
+    verify(body)
     return Kernel(
         name=name,
         parameters=parameters,
