@@ -96,6 +96,10 @@ class SharedTile(OwnStatement):
     of: str = ""
     """The array of the program whose elements it holds; empty for what the kernel has for itself."""
 
+    @property
+    def declared(self) -> dict[str, ScalarType]:
+        return {self.name: self.type}
+
 
 class OfTiles(OwnStatement):
     """A statement that only kernels over tiles have."""

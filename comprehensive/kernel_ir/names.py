@@ -7,50 +7,20 @@ parameters that a kernel needs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import assert_never
 
-from comprehensive.kernel_ir.kernel import Fetch, KernelStmt, Put, SharedTile, Stage, StageBox
+from comprehensive.kernel_ir.kernel import Fetch, KernelStmt, Put, Stage, StageBox
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
-from comprehensive.metafork.ast import Declare, For, MetaFor, ScalarType, Stmt
-from comprehensive.metafork.walk import own_expressions, statements_in
+from comprehensive.loops.ir import Nest
+from comprehensive.loops.traverse import declared_names as names_declared_in
+from comprehensive.metafork.ast import For, ScalarType
+from comprehensive.metafork.walk import declared, own_expressions, statements_in
 
 
 def declared_names(nest: Nest) -> frozenset[str]:
     """Everything that already has a name in the nest: scalars, arrays, iterators, locals."""
     names = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
     names |= {loop.iterator for loop in nest.grid}
-    return frozenset(names | _declared_in_block(nest.body))
-
-
-def _declared_in_block(body: Iterable[BlockStmt]) -> set[str]:
-    names: set[str] = set()
-    for statement in body:
-        match statement:
-            case Threads():
-                names |= {loop.iterator for loop in statement.loops} | _declared(statement.body)
-            case BlockFor():
-                names |= {statement.iterator} | _declared_in_block(statement.body)
-            case BlockIf():
-                names |= _declared_in_block(statement.then) | _declared_in_block(statement.otherwise)
-            case BlockDeclare():
-                names.add(statement.name)
-            case _:
-                assert_never(statement)
-    return names
-
-
-def _declared(body: Iterable[Stmt]) -> set[str]:
-    names: set[str] = set()
-    for statement in statements_in(body):
-        match statement:
-            case Declare():
-                names.add(statement.name)
-            case For() | MetaFor():
-                names.add(statement.iterator)
-            case _:
-                pass
-    return names
+    return names_declared_in(nest.body).union(names)
 
 
 class _Types(dict[str, ScalarType]):
@@ -68,13 +38,8 @@ def types_in_kernel(body: Iterable[KernelStmt], known: Mapping[str, ScalarType])
     """The types of all names in a kernel body, with those that are ``known`` from outside."""
     types = _Types(known)
     for statement in statements_in(body):
-        match statement:
-            case Declare() | SharedTile():
-                types.declare(statement.name, statement.type)
-            case For(type=type) if type is not None:
-                types.declare(statement.iterator, type)
-            case _:
-                pass
+        for name, type in declared(statement).items():
+            types.declare(name, type)
     return types
 
 

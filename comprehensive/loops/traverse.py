@@ -6,38 +6,41 @@ Example: ``map_expr(parse("i + n*1"), fold_one)`` visits ``i``, ``n``, ``1``, ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import assert_never
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.ir import BlockStmt, Nest, Threads
 from comprehensive.metafork.ast import (
     Binary,
-    Call,
-    Cast,
     Conditional,
     Declare,
     Expr,
-    FloatLiteral,
     For,
     Index,
-    IntLiteral,
     MetaFor,
     Name,
     Stmt,
-    Unary,
 )
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.rewrite import (
     map_expression,
     map_expressions,
+    replace_statements,
     with_bodies,
     with_operands,
     with_own_expressions,
     with_subscripts,
 )
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    Statement,
+    all_statements_in,
+    children,
+    declared,
+    expressions_in,
+    statements_in,
+    subexpressions,
+)
 
 
 def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[Stmt, ...]:
@@ -68,21 +71,7 @@ def expand_bands(
     body: tuple[BlockStmt, ...], fn: Callable[[Threads], tuple[BlockStmt, ...]]
 ) -> tuple[BlockStmt, ...]:
     """The body with every band replaced by any number of block statements."""
-    result: list[BlockStmt] = []
-    for statement in body:
-        match statement:
-            case Threads():
-                result += fn(statement)
-            case BlockFor():
-                result.append(replace(statement, body=expand_bands(statement.body, fn)))
-            case BlockIf():
-                then, otherwise = expand_bands(statement.then, fn), expand_bands(statement.otherwise, fn)
-                result.append(replace(statement, then=then, otherwise=otherwise))
-            case BlockDeclare():
-                result.append(statement)
-            case _:
-                assert_never(statement)
-    return tuple(result)
+    return replace_statements(body, lambda s: fn(s) if isinstance(s, Threads) else (s,))
 
 
 def rename(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]:
@@ -140,38 +129,16 @@ def always_evaluated(expr: Expr) -> Iterator[Expr]:
     """The expression and its parts, without those that a condition may leave out."""
     yield expr
     match expr:
-        case Index():
-            for subscript in expr.subscripts:
-                yield from always_evaluated(subscript)
-        case Unary() | Cast():
-            yield from always_evaluated(expr.operand)
-        case Binary():
-            yield from always_evaluated(expr.left)
-            if expr.operator not in ("&&", "||"):
-                yield from always_evaluated(expr.right)
-        case Conditional():
-            yield from always_evaluated(expr.condition)
-        case Call():
-            for argument in expr.arguments:
-                yield from always_evaluated(argument)
-        case Name() | IntLiteral() | FloatLiteral():
-            pass
+        case Conditional(condition=always) | Binary(operator="&&" | "||", left=always):
+            yield from always_evaluated(always)
         case _:
-            assert_never(expr)
+            for operand in children(expr):
+                yield from always_evaluated(operand)
 
 
-def declared_names(body: tuple[Stmt, ...]) -> frozenset[str]:
-    """Return the names that a body declares at any depth: local scalars and arrays, iterators of its loops."""
-    names: set[str] = set()
-    for statement in statements_in(body):
-        match statement:
-            case Declare():
-                names.add(statement.name)
-            case For() | MetaFor() if statement.type is not None:
-                names.add(statement.iterator)
-            case _:
-                pass
-    return frozenset(names)
+def declared_names(body: Iterable[Statement]) -> frozenset[str]:
+    """Return the names that a body declares at any depth: scalars and arrays, iterators of its loops."""
+    return frozenset(name for s in all_statements_in(body) for name in declared(s))
 
 
 def all_names(nest: Nest) -> frozenset[str]:
@@ -185,32 +152,8 @@ def all_names(nest: Nest) -> frozenset[str]:
         *(g.extent for g in nest.grid),
     ):
         names |= names_read(expr)
-    return frozenset(names) | _names_of(nest.body)
-
-
-def _names_of(body: tuple[BlockStmt, ...]) -> frozenset[str]:
-    names: set[str] = set()
-    for statement in body:
-        match statement:
-            case Threads():
-                for loop in statement.loops:
-                    names |= {loop.iterator} | names_read(loop.extent)
-                names |= declared_names(statement.body)
-                for expr in expressions_in(statement.body):
-                    names |= names_read(expr)
-            case BlockFor():
-                names.add(statement.iterator)
-                for expr in (statement.start, statement.bound, statement.step):
-                    names |= names_read(expr)
-                names |= _names_of(statement.body)
-            case BlockIf():
-                names |= names_read(statement.condition)
-                names |= _names_of(statement.then) | _names_of(statement.otherwise)
-            case BlockDeclare():
-                names |= {statement.name} | names_read(statement.value)
-            case _:
-                assert_never(statement)
-    return frozenset(names)
+    names |= declared_names(nest.body)
+    return frozenset(names).union(*map(names_read, expressions_in(nest.body)))
 
 
 def fresh_name(nest: Nest, base: str) -> str:
@@ -221,21 +164,7 @@ def fresh_name(nest: Nest, base: str) -> str:
 def uniform_names(nest: Nest) -> frozenset[str]:
     """Scalars that all threads of a block agree on: those of the nest, grid iterators, what blocks declare."""
     names = {s.name for s in nest.scalars} | {g.iterator for g in nest.grid}
-    return frozenset(names) | _block_names(nest.body)
-
-
-def _block_names(body: tuple[BlockStmt, ...]) -> frozenset[str]:
-    names: set[str] = set()
-    for statement in body:
-        match statement:
-            case Threads():
-                pass
-            case BlockFor():
-                names |= {statement.iterator} | _block_names(statement.body)
-            case BlockIf():
-                names |= _block_names(statement.then) | _block_names(statement.otherwise)
-            case BlockDeclare():
-                names.add(statement.name)
-            case _:
-                assert_never(statement)
+    for statement in statements_in(nest.body):
+        if not isinstance(statement, Threads):
+            names |= declared(statement).keys()
     return frozenset(names)

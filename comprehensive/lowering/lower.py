@@ -37,9 +37,6 @@ from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.access import Context, Mode, accesses, rewrite_references
 from comprehensive.loops.ir import (
-    BlockDeclare,
-    BlockFor,
-    BlockIf,
     BlockStmt,
     Loop,
     Nest,
@@ -76,6 +73,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import declared, statements_in
 from comprehensive.poly.guards import drop_implied_guards
 from comprehensive.poly.legality import threads_meet
 from comprehensive.poly.model import Tile
@@ -279,28 +277,20 @@ class _Bands:
             match statement:
                 case Threads():
                     result += self._band(statement, next(numbers), later, resident)
-                case BlockFor():
+                case For():
                     result += self._loop(statement, numbers, later, resident)
-                case BlockIf():
+                case If():
                     then = tuple(self._lower(statement.then, numbers, later, resident))
                     otherwise = tuple(self._lower(statement.otherwise, numbers, later, resident))
                     result.append(If(statement.condition, then, otherwise, uniform=True))
-                case BlockDeclare():
-                    result.append(
-                        Declare(
-                            statement.type,
-                            statement.name,
-                            initial=statement.value,
-                            const=True,
-                            span=statement.span,
-                        )
-                    )
+                case Declare():
+                    result.append(statement)
                 case _:
                     assert_never(statement)
         return result
 
     def _loop(
-        self, loop: BlockFor, numbers: Iterator[int], followed: bool, resident: frozenset[str]
+        self, loop: For[BlockStmt], numbers: Iterator[int], followed: bool, resident: frozenset[str]
     ) -> list[KernelStmt]:
         """A loop around bands; tiles that are the same in all its steps are copied once, around the loop."""
 
@@ -309,11 +299,11 @@ class _Bands:
             return For(loop.type, iterator, start, loop.relation, bound, loop.step, tuple(body), uniform=True)
 
         # Only a band that runs in every step: where it may not run, nothing is known of its tiles.
-        *declared, last = loop.body
-        if not isinstance(last, Threads) or not all(isinstance(d, BlockDeclare) for d in declared):
+        *before, last = loop.body
+        if not isinstance(last, Threads) or not all(isinstance(d, Declare) for d in before):
             return [of_block(self._lower(loop.body, numbers, True, resident))]
         number = next(numbers)
-        changing = {loop.iterator, *(d.name for d in declared if isinstance(d, BlockDeclare))}
+        changing = {loop.iterator, *(d.name for d in before if isinstance(d, Declare))}
         placed = self.lowering.placement.bands[number]
         kept = [p for p in placed if p.pointer not in resident and not _names_of(p.tile) & changing]
         here = resident | {p.pointer for p in kept}
@@ -323,7 +313,8 @@ class _Bands:
         around = [*self._copies_in(kept), steps, *self._copies_out(kept)]
         if followed and any(p.tile.store is not None for p in kept):
             around.append(Barrier())
-        start = loop.start if isinstance(loop.start, IntLiteral) else Cast(loop.type, loop.start)
+        (type,) = declared(loop).values()
+        start = loop.start if isinstance(loop.start, IntLiteral) else Cast(type, loop.start)
         runs = Binary(loop.relation, start, loop.bound)
         return [If(runs, tuple(around), uniform=True)]
 
@@ -384,14 +375,4 @@ def _names_of(tile: Tile) -> frozenset[str]:
 
 
 def _has_band(statement: BlockStmt) -> bool:
-    match statement:
-        case Threads():
-            return True
-        case BlockFor():
-            return any(_has_band(s) for s in statement.body)
-        case BlockIf():
-            return any(_has_band(s) for s in (*statement.then, *statement.otherwise))
-        case BlockDeclare():
-            return False
-        case _:
-            assert_never(statement)
+    return any(isinstance(s, Threads) for s in statements_in((statement,)))

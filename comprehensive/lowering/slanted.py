@@ -29,10 +29,10 @@ from comprehensive.kernel_ir.terms import conjunction, constant, expression
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
-from comprehensive.loops.ir import BlockDeclare, BlockIf, Nest
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, If, Name, ScalarType
+from comprehensive.metafork.ast import Binary, Cast, Conditional, Declare, Expr, If, Name, ScalarType
 from comprehensive.poly.indices import scope_of
 
 PLAIN = frozenset((ScalarType.INT, ScalarType.LONG))
@@ -170,7 +170,7 @@ def _edges(nest: Nest) -> Iterator[_Edge]:
 def _conditions(nest: Nest) -> tuple[Expr, ...]:
     """The conditions that must hold for a block to have any work, but for those inside of them."""
     match nest.body:
-        case (*before, BlockIf(otherwise=()) as last) if all(isinstance(s, BlockDeclare) for s in before):
+        case (*before, If(otherwise=()) as last) if all(isinstance(s, Declare) for s in before):
             return _conjuncts(last.condition)
         case _:
             return ()

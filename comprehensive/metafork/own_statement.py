@@ -11,13 +11,13 @@ the declared types of its fields::
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
-from comprehensive.metafork.ast import Expr, Index, Name, Stmt
+from comprehensive.metafork.ast import Expr, Index, Name, ScalarType, Stmt
 
 OnExpression: TypeAlias = Callable[[Expr], Expr]
 OnPlace: TypeAlias = Callable[[Name | Index], Name | Index]
@@ -75,6 +75,11 @@ class OwnStatement:
                 case _Kind.EXPRESSION:
                     changed[name] = None if value is None else change(value)
         return replace(self, **changed) if changed else self
+
+    @property
+    def declared(self) -> Mapping[str, ScalarType]:
+        """The names that it declares, with their types."""
+        return {}
 
     @property
     def thread_body(self) -> tuple[Stmt, ...]:

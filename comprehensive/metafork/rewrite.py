@@ -5,8 +5,9 @@ node, not a copy::
 
     map_expression(parsed "i + n*1", fold)  calls fold for  i, n, 1, n*1, i + n*1
 
-One step down are :func:`with_operands`, :func:`with_own_expressions` and :func:`with_bodies`; everything below are
-:func:`map_expression`, :func:`map_expressions` and :func:`replace_statements`.  Each answers to a walk of :mod:`walk`.
+One step down are :func:`with_operands`, :func:`with_own_expressions`, :func:`with_bodies` and
+:func:`with_all_bodies`; everything below are :func:`map_expression`, :func:`map_expressions` and
+:func:`replace_statements`.  Each answers to a walk of :mod:`walk`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from operator import is_
-from typing import TypeVar, assert_never, cast, overload
+from typing import Any, TypeAlias, TypeVar, assert_never, cast, overload
 
 from comprehensive.metafork.ast import (
     Assign,
@@ -40,9 +41,12 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.own_statement import OnExpression, OnPlace, OwnStatement
-from comprehensive.metafork.walk import Inside, S, Statement
+from comprehensive.metafork.walk import S, Statement
 
-_New = TypeVar("_New")
+OnBody: TypeAlias = Callable[[tuple[Any, ...]], tuple[Any, ...]]
+"""What becomes of a body of any IR: a body of the same one."""
+
+_New = TypeVar("_New", bound=Statement)
 _Around = TypeVar("_Around", bound=MetaFor | While | DoWhile | Block)
 _Simple = TypeVar("_Simple", bound=Declare | Assign | Break | Continue | OwnStatement)
 _Part = TypeVar("_Part")
@@ -124,13 +128,9 @@ def with_own_expressions(statement: S, change: OnExpression, place: OnPlace | No
 
 
 @overload
-def with_bodies(
-    statement: If[Inside], change: Callable[[tuple[Inside, ...]], tuple[_New, ...]]
-) -> If[_New]: ...
+def with_bodies(statement: If[S], change: Callable[[tuple[S, ...]], tuple[_New, ...]]) -> If[_New]: ...
 @overload
-def with_bodies(
-    statement: For[Inside], change: Callable[[tuple[Inside, ...]], tuple[_New, ...]]
-) -> For[_New]: ...
+def with_bodies(statement: For[S], change: Callable[[tuple[S, ...]], tuple[_New, ...]]) -> For[_New]: ...
 @overload
 def with_bodies(statement: _Around, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> _Around: ...
 @overload
@@ -152,6 +152,12 @@ def with_bodies(statement: Statement, change: Callable[..., object]) -> Statemen
             assert_never(statement)
 
 
+def with_all_bodies(statement: S, change: OnBody) -> S:
+    """The statement with each of its bodies changed, that of one thread included."""
+    changed = cast("S", with_bodies(statement, change))
+    return changed.with_thread_body(change) if isinstance(changed, OwnStatement) else changed
+
+
 # --- everything below ----------------------------------------------------------------------------------------
 
 
@@ -166,12 +172,11 @@ def map_expressions(body: tuple[S, ...], change: OnExpression, place: OnPlace | 
     What is written is a ``place``; without that function its subscripts are whole expressions to ``change``.
     """
 
-    def one(statement: Statement) -> Statement:
-        changed = with_bodies(with_own_expressions(statement, change, place), inside)
-        return changed.with_thread_body(inside) if isinstance(changed, OwnStatement) else changed
+    def one(statement: Any) -> Any:
+        return with_all_bodies(with_own_expressions(statement, change, place), inside)
 
-    def inside(inner: tuple[_Part, ...]) -> tuple[_Part, ...]:
-        return _each(inner, cast("Callable[[_Part], _Part]", one))
+    def inside(inner: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _each(inner, one)
 
     return inside(body)
 
@@ -179,12 +184,12 @@ def map_expressions(body: tuple[S, ...], change: OnExpression, place: OnPlace | 
 def replace_statements(body: tuple[S, ...], change: Callable[[S], Iterable[S]]) -> tuple[S, ...]:
     """Every statement of a body and of all bodies in it replaced by any number of others, innermost first."""
 
-    def inside(inner: tuple[_Part, ...]) -> tuple[_Part, ...]:
-        return cast("tuple[_Part, ...]", replace_statements(cast("tuple[S, ...]", inner), change))
+    def inside(inner: tuple[Any, ...]) -> tuple[Any, ...]:
+        return replace_statements(inner, change)
 
     found: list[S] = []
     for statement in body:
-        found += change(cast("S", with_bodies(cast("Statement", statement), inside)))
+        found += change(cast("S", with_bodies(statement, inside)))
     return body if len(found) == len(body) and all(map(is_, found, body)) else tuple(found)
 
 

@@ -12,8 +12,8 @@ that change what is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias, TypeVar, assert_never, cast, overload
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias, TypeVar, assert_never, overload
 
 from comprehensive.metafork.ast import (
     Assign,
@@ -34,6 +34,7 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     MetaFor,
     Name,
+    ScalarType,
     Stmt,
     Unary,
     While,
@@ -43,8 +44,8 @@ from comprehensive.metafork.own_statement import OwnStatement
 Statement: TypeAlias = (
     Declare
     | Assign
-    | If[object]
-    | For[object]
+    | If["Statement"]
+    | For["Statement"]
     | MetaFor
     | While
     | DoWhile
@@ -57,8 +58,6 @@ Statement: TypeAlias = (
 
 S = TypeVar("S", bound=Statement)
 """The statements of one IR: those that may stand in its bodies."""
-Inside = TypeVar("Inside")
-"""The statements that stand in one."""
 
 # --- one step down -------------------------------------------------------------------------------------------
 
@@ -102,12 +101,12 @@ def own_expressions(statement: Statement) -> tuple[Expr, ...]:
 
 
 @overload
-def bodies(statement: If[Inside] | For[Inside]) -> tuple[tuple[Inside, ...], ...]: ...
+def bodies(statement: If[S] | For[S]) -> tuple[tuple[S, ...], ...]: ...
 @overload
 def bodies(statement: MetaFor | While | DoWhile | Block) -> tuple[tuple[Stmt, ...], ...]: ...
 @overload
 def bodies(statement: Declare | Assign | Break | Continue | OwnStatement) -> tuple[()]: ...
-def bodies(statement: Statement) -> tuple[tuple[object, ...], ...]:
+def bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
     """The bodies of a statement, with statements of the same IR: both branches of an ``if``, that of a loop."""
     match statement:
         case Assign() | Declare() | Break() | Continue() | OwnStatement():
@@ -120,15 +119,17 @@ def bodies(statement: Statement) -> tuple[tuple[object, ...], ...]:
             assert_never(statement)
 
 
-def declared(statement: Statement) -> str | None:
-    """The scalar, array or iterator that a statement itself declares, if it is one of a program's."""
+def declared(statement: Statement) -> Mapping[str, ScalarType]:
+    """The names that a statement itself declares, with their types: a scalar, an array, the iterator of a loop."""
     match statement:
         case Declare():
-            return statement.name
+            return {statement.name: statement.type}
         case For() | MetaFor():
-            return None if statement.type is None else statement.iterator
+            return {} if statement.type is None else {statement.iterator: statement.type}
+        case OwnStatement():
+            return statement.declared
         case _:
-            return None
+            return {}
 
 
 # --- everything below ----------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def statements_in(body: Iterable[Statement]) -> Iterator[Statement]:
         node = pending.pop()
         yield node
         for inner in reversed(bodies(node)):
-            pending.extend(reversed(cast("tuple[Statement, ...]", inner)))
+            pending.extend(reversed(inner))
 
 
 @overload
@@ -190,13 +191,15 @@ def names(expression: Expr) -> Iterator[str]:
     return (node.identifier for node in subexpressions(expression) if isinstance(node, Name))
 
 
-def assigned_scalars(body: tuple[Statement, ...]) -> frozenset[str]:
+def assigned_scalars(body: Iterable[Statement]) -> frozenset[str]:
     """Return the scalars that statements assign, iterators of loops that do not declare them among these."""
     found: set[str] = set()
-    for statement in statements_in(body):
+    for statement in all_statements_in(body):
         match statement:
-            case Assign(target=Name(identifier=name)) | For(type=None, iterator=name):
-                found.add(name)
+            case Assign(target=Name(identifier)):
+                found.add(identifier)
+            case For(type=None, iterator=iterator):
+                found.add(iterator)
             case _:
                 pass
     return frozenset(found)

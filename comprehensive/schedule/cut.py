@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, multiply
 from comprehensive.loops.ir import (
-    BlockFor,
     BlockStmt,
     Coordinate,
     Loop,
@@ -65,7 +64,7 @@ def cut(nest: Nest, tile: RegisterTile) -> Nest:
     else:
         sweep = name("m")
         band = Threads(threads, _points_of_a_sweep(tile, tile.sweeps, along, sweep), span)
-        body = (BlockFor(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),)
+        body = (For(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),)
     return replace(
         nest,
         scalars=(

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import always_evaluated
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -36,7 +36,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import assigned_scalars, subexpressions
 from comprehensive.strategies.effects import effects_of, may_change
 from comprehensive.strategies.fresh import FreshNames
 
@@ -93,7 +93,7 @@ def _share_one(
     _, position, tree, last = min(found, key=lambda entry: entry[:2])
     first, later = body[position], body[last:]
     type = promote(type_of(tree, types))
-    if _is_definition_of(first, tree, type) and not assigned_names(body) & {first.name}:
+    if _is_definition_of(first, tree, type) and not assigned_scalars(body) & {first.name}:
         # The source has a name for it already.
         return (*body[: position + 1], *_replaced(body[position + 1 : last], tree, Name(first.name)), *later)
     name = fresh()

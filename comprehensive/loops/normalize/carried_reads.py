@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.traverse import always_evaluated, declared_names
@@ -36,7 +36,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 
 def with_carried_reads_held(
@@ -74,7 +74,7 @@ def _carried(
     leaves_early = any(isinstance(s, Break | Continue) for s in statements_in(loop.body))
     if leaves_early or (loop.relation, loop.step) != ("<", ONE) or not loop.body:
         return ()
-    changing = assigned_names(loop.body) | declared_names(loop.body) | {loop.iterator}
+    changing = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
     found: dict[tuple[Index, str], None] = {}
     for e in _read_first(loop.body[0]):
         changed = names_read(e) & changing

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Assign, Break, Continue, Declare, For, Index, IntLiteral, Name, Stmt
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
 
 
 def fused(body: tuple[Stmt, ...], pointers: Mapping[str, str]) -> tuple[Stmt, ...]:
@@ -62,9 +62,7 @@ def _counts(*loops: For) -> bool:
     for loop in loops:
         inside = list(statements_in(loop.body))
         header = names_read(loop.start) | names_read(loop.bound) | names_read(loop.step) | {loop.iterator}
-        assigned = {
-            s.target.identifier for s in inside if isinstance(s, Assign) and isinstance(s.target, Name)
-        }
+        assigned = assigned_scalars(loop.body)
         data = any(
             isinstance(e, Index) for x in (loop.start, loop.bound, loop.step) for e in subexpressions(x)
         )

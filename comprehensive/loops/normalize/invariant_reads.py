@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
@@ -33,7 +33,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import expressions_in, statements_in
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in
 
 
 def with_invariant_reads_first(
@@ -62,7 +62,7 @@ def _invariant(loop: For, points: Set[str], read_only: Mapping[str, ScalarType])
     leaves_early = any(isinstance(s, Break | Continue) for s in statements_in(loop.body))
     if leaves_early or (loop.relation, loop.step) != ("<", ONE):
         return ()
-    changing = assigned_names(loop.body) | declared_names(loop.body) | {loop.iterator}
+    changing = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
     straight = tuple(s for s in loop.body if isinstance(s, Declare | Assign))
     read = (
         e

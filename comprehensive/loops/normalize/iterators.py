@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Threads
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import S, subexpressions
 
 Types = Mapping[str, ScalarType]
 
@@ -38,33 +36,7 @@ class Counted:
     least: int
 
 
-def in_blocks(loop: BlockFor, counted: Counted, types: Types) -> tuple[BlockStmt, ...]:
-    def one(statement: BlockStmt) -> BlockStmt:
-        match statement:
-            case Threads():
-                body = in_statements(statement.body, loop.iterator, counted, types)
-                return replace(statement, body=body)
-            case BlockFor():
-                start, bound, step = map(value, (statement.start, statement.bound, statement.step))
-                body = tuple(map(one, statement.body))
-                return replace(statement, start=start, bound=bound, step=step, body=body)
-            case BlockIf():
-                then, otherwise = (tuple(map(one, b)) for b in (statement.then, statement.otherwise))
-                return replace(
-                    statement, condition=value(statement.condition), then=then, otherwise=otherwise
-                )
-            case BlockDeclare():
-                return replace(statement, value=value(statement.value))
-            case _:
-                assert_never(statement)
-
-    def value(expr: Expr) -> Expr:
-        return _replaced(expr, loop.iterator, counted, types)
-
-    return tuple(map(one, loop.body))
-
-
-def in_statements(body: tuple[Stmt, ...], iterator: str, counted: Counted, types: Types) -> tuple[Stmt, ...]:
+def in_statements(body: tuple[S, ...], iterator: str, counted: Counted, types: Types) -> tuple[S, ...]:
     def one(expr: Expr) -> Expr:
         return _replaced(expr, iterator, counted, types)
 
