@@ -100,6 +100,8 @@ class PortfolioSolver:
         self._search: PointSearch | None = None
         self._cores = Cores()
         self._decided: Counter[str] = Counter()
+        self._not_refuted: System | None = None
+        """The last system of which elimination has found no contradiction."""
 
     @property
     def decided_by(self) -> Mapping[str, int]:
@@ -132,6 +134,7 @@ class PortfolioSolver:
         """A contradiction of the system that elimination finds: no search, but tens of milliseconds."""
         found = refute_by_elimination(system.all_atoms)
         if found is None:
+            self._not_refuted = system
             return None
         verdict = _refuted(found)
         self._cores.enter(verdict)
@@ -252,7 +255,7 @@ class PortfolioSolver:
                 if point is not None and is_integral(point):
                     return "candidates", Consistent(point)
                 rational = rational or point
-        refuted = refute_by_elimination(atoms)
+        refuted = None if system is self._not_refuted else refute_by_elimination(atoms)
         if refuted is not None:
             return "elimination", _refuted(refuted)
         settled = _by_cases(atoms, _LITTLE_WORK)

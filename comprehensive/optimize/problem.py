@@ -30,7 +30,6 @@ from comprehensive.algebra import (
 from comprehensive.algebra.comparison import DenominatorError
 from comprehensive.algebra.quotients import monotone
 from comprehensive.algebra.simplify import simplify
-from comprehensive.optimize.nearby import farther, nearby
 from comprehensive.optimize.protocols import (
     Applied,
     Counter,
@@ -146,18 +145,20 @@ class Problem(Generic[Fragment]):
             return self.solver.check(system)
         if self.solver.glance(system) is not None:
             return self.solver.check(system)
-        start = parent.verdict.point
-        point = nearby(system, start, quotients, self._far_points)
+        # numpy takes time to load, and most trees of users have no quotients.
+        from comprehensive.optimize.nearby import LITTLE, nearby
+
+        starts = (parent.verdict.point, *self._far_points)
+        # Most systems have a point that is found in a few milliseconds; elimination takes longer to find nothing.
+        point = nearby(system, starts, quotients, LITTLE)
         if point is None and self.solver.refuted(system) is None:
-            point = farther(system, start, quotients)
+            point = nearby(system, starts, quotients)
+            if point is not None:
+                # What took long to find helps where the same counters meet on another branch.
+                self._far_points.append(point)
         if point is not None:
             self.solver.enter(system, point)
-            return self.solver.check(system)
-        verdict = self.solver.check(system)
-        if isinstance(verdict, Consistent):
-            # What took long to find helps where the same counters meet on another branch.
-            self._far_points.append(verdict.point)
-        return verdict
+        return self.solver.check(system)
 
     def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
         """Return `simplified` plus `added`, compared with what bounds the same limits.
