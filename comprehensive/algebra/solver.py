@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.certificate import proves_contradiction
 from comprehensive.algebra.cores import Cores
 from comprehensive.algebra.exhaustion import exhaust
 from comprehensive.algebra.fourier import Fact
@@ -78,6 +79,10 @@ class Solver(Protocol):
 
     def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
         """Tells of a point of the system that was found elsewhere."""
+        ...
+
+    def enter_contradiction(self, system: System, verdict: Inconsistent) -> None:
+        """Tells of a contradiction of the system that was found elsewhere."""
         ...
 
     def minimal(self, verdict: Inconsistent) -> Inconsistent:
@@ -148,6 +153,16 @@ class PortfolioSolver:
         if system not in self._verdicts:
             self._remember(system, "given", Consistent(dict(point)))
 
+    def enter_contradiction(self, system: System, verdict: Inconsistent) -> None:
+        """Tells of a contradiction of the system that was found elsewhere. ValueError where its proof is none."""
+        core, proof = verdict.core, verdict.certificate
+        known = set(system.all_atoms).issuperset(core)
+        if proof is None or not known or not proves_contradiction(proof, core, is_integer_symbol):
+            raise ValueError("the contradiction has no proof from atoms of the system")
+        if system not in self._verdicts:
+            self._cores.enter(verdict)
+            self._remember(system, "given", verdict)
+
     def _remember(self, system: System, step: str, verdict: Verdict) -> None:
         self._decided[step] += 1
         if len(self._verdicts) >= _MOST_VERDICTS:
@@ -166,6 +181,8 @@ class PortfolioSolver:
 
     def minimal(self, verdict: Inconsistent) -> Inconsistent:
         """The contradiction without the atoms that the step which sees it can do without, one after the other."""
+        if verdict.is_minimal:
+            return verdict
         refuters = (refute_by_sign, refute_by_elimination, _refute_by_cases, self._by_products)
         for refute in refuters if verdict.derivation is not None else ():
             found = refute(verdict.core)
