@@ -15,10 +15,9 @@ from comprehensive.launches import Case, cases
 from comprehensive.loops.access import names_read
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.machine.device import Device
-from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.parameters import MACHINE_PARAMETERS, WARP_THREADS
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.access_rows import rows
-from comprehensive.model.accesses import WARP
 from comprehensive.model.block_shape import block_shape, with_sweeps
 from comprehensive.model.values import wide_value
 from comprehensive.report.access_svg import accesses_svg
@@ -86,7 +85,7 @@ def _demand_place(case: Case, block: Sequence[int], warp: int) -> None:
             f"{case.region} {case.name} has no block {','.join(map(str, block))} at these values: its grid is {shown}",
             "name a block of the grid, x first",
         )
-    warps = ceil(launch.threads / WARP)
+    warps = ceil(launch.threads / WARP_THREADS)
     if warp >= warps:
         raise value_error(
             "CF0741",

@@ -15,6 +15,7 @@ from typing import Any
 
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Binary, Call, Cast, Expr, IntLiteral, Name, Unary
+from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.expression_text import expression
 
 
@@ -98,33 +99,8 @@ def _evaluated(expr: Expr, arguments: Mapping[str, int]) -> int:
         case Call(function="floor_div", arguments=(above, below)):
             return _evaluated(above, arguments) // _evaluated(below, arguments)
         case Binary():
-            return _binary(expr.operator, _evaluated(expr.left, arguments), _evaluated(expr.right, arguments))
-        case _:
-            raise ValueError(f"{expr} is no number of elements")
-
-
-def _binary(operator: str, left: int, right: int) -> int:
-    match operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/":
-            return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        case "%":
-            return left - right * _binary("/", left, right)
-        case "<" | "<=" | ">" | ">=" | "==" | "!=":
-            return int(
-                {
-                    "<": left < right,
-                    "<=": left <= right,
-                    ">": left > right,
-                    ">=": left >= right,
-                    "==": left == right,
-                    "!=": left != right,
-                }[operator]
+            return OPERATORS[expr.operator](
+                _evaluated(expr.left, arguments), _evaluated(expr.right, arguments)
             )
         case _:
-            raise ValueError(f"{operator} is no operator of a number of elements")
+            raise ValueError(f"{expr} is no number of elements")

@@ -18,7 +18,7 @@ from comprehensive.kernel_ir.axes import axis_extents
 from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Role
-from comprehensive.machine.cost import WARP_THREADS
+from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.sites import Access, Sites
 from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr

@@ -14,10 +14,11 @@ from fractions import Fraction
 
 from comprehensive.algebra import Polynomial
 from comprehensive.counters.assumptions import assumptions
-from comprehensive.counters.lanes import BANKS, bank_share, turns
+from comprehensive.counters.lanes import bank_share, turns
 from comprehensive.counters.shares import least_of_cases, share_of
 from comprehensive.counters.work import UncountableError, work_of
 from comprehensive.loops.ir import Variant
+from comprehensive.machine.sites import BANKS
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 

@@ -15,11 +15,8 @@ from fractions import Fraction
 from math import gcd
 
 from comprehensive.algebra import Polynomial
-
-LANES = 32
-SECTOR_BYTES = 32
-BANKS = 32
-BANK_BYTES = 4
+from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
+from comprehensive.machine.sites import BANKS, SECTOR_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +34,9 @@ def sector_share(stride: Polynomial | int | None, size_bytes: int) -> Share:
         return Share(Fraction(min(size_bytes, SECTOR_BYTES), SECTOR_BYTES), False)
     if known == 0:
         return Share(Fraction(1), True)
-    first = [abs(known) * lane * size_bytes for lane in range(LANES)]
+    first = [abs(known) * lane * size_bytes for lane in range(WARP_THREADS)]
     sectors = {byte // SECTOR_BYTES for begin in first for byte in (begin, begin + size_bytes - 1)}
-    return Share(Fraction(LANES * size_bytes, SECTOR_BYTES * len(sectors)), True)
+    return Share(Fraction(WARP_THREADS * size_bytes, SECTOR_BYTES * len(sectors)), True)
 
 
 def bank_share(stride: Polynomial | int | None, size_bytes: int) -> Share:
@@ -58,16 +55,16 @@ def bank_share(stride: Polynomial | int | None, size_bytes: int) -> Share:
 
 def turns(size_bytes: int) -> int:
     """Return in how many turns a warp is served without bank conflicts, for elements of so many bytes."""
-    return max(1, size_bytes // BANK_BYTES)
+    return max(1, size_bytes // WORD_BYTES)
 
 
 def _bank_share(stride: int, size_bytes: int) -> Fraction:
     needed = turns(size_bytes)
-    together = LANES // needed
+    together = WARP_THREADS // needed
     taken = 0
-    for first in range(0, LANES, together):
+    for first in range(0, WARP_THREADS, together):
         words = {
-            byte // BANK_BYTES
+            byte // WORD_BYTES
             for lane in range(first, first + together)
             for byte in range(
                 stride * lane * size_bytes, (stride * lane + 1) * size_bytes, min(size_bytes, 4)
@@ -82,13 +79,13 @@ def _possible(stride: Polynomial) -> range:
     constant, step = 0, 0
     for term in stride.terms():
         if term.coefficient.denominator != 1:
-            return range(BANKS * BANK_BYTES)
+            return range(BANKS * WORD_BYTES)
         if term.powers:
             step = gcd(step, int(term.coefficient))
         else:
             constant = int(term.coefficient)
     # Banks repeat after 128 elements of a byte.
-    return range(constant % max(step, 1), constant % max(step, 1) + BANKS * BANK_BYTES, max(step, 1))
+    return range(constant % max(step, 1), constant % max(step, 1) + BANKS * WORD_BYTES, max(step, 1))
 
 
 def _constant(stride: Polynomial | int | None) -> int | None:

@@ -3,7 +3,7 @@
     Residency(variant, registers).blocks(Limit.REGISTERS)
     # "floor(Q_SM*floor(R_SM/(Q_SM*R_U*ceil(448/R_U)))/ceil(B/32))" at 14 registers and blocks of B threads
 
-The rule is that of `machine.occupancy` for blocks that meet the limits of a single one (T_B, R_B, Z_B): a
+The rule is that of `machine/resident.py` for blocks that meet the limits of a single one (T_B, R_B, Z_B): a
 multiprocessor holds the least of the numbers that the resources allow. Barriers are none of these: every known device
 has as many slots as it holds blocks, and a block takes one. Nor are the registers of a single block, which may have
 all of them.
@@ -31,10 +31,8 @@ from comprehensive.algebra.sign_sets import POSITIVE, Signs
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.threads import Threads
 from comprehensive.loops.ir import Variant
-from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.parameters import MACHINE_PARAMETERS, WARP_THREADS
 from comprehensive.optimize.protocols import Counter, CounterError, Evaluation, Value
-
-WARP_THREADS = 32
 
 
 class Limit(Enum):

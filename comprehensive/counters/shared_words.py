@@ -13,7 +13,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.counters.threads import Threads
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Variant
-from comprehensive.machine.cost import WARP_THREADS
+from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 KERNEL_NAME = "kernel"

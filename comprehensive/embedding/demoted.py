@@ -20,9 +20,8 @@ from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.machine.cost import WARP_THREADS
 from comprehensive.machine.device import device_of
-from comprehensive.machine.parameters import WORD_BYTES
+from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
 from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.passes.register_cap import cliffs_below
 from comprehensive.ptx.passes.remark import Kind

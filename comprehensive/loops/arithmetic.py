@@ -19,6 +19,7 @@ import numpy as np
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.c_integers import divided
 
 Value = int | float | np.float32
 
@@ -72,18 +73,12 @@ class SpanTable:
     def divide(self, a: int, b: int, high: int, number: int) -> int:
         if b == 0:
             self.fail(number, "division by zero")
-        if a >= 0 and b > 0:
-            return a // b
-        quotient = abs(a) // abs(b)
-        if (a < 0) == (b < 0):
-            if quotient > high:
-                self.overflow(number)
-            return quotient
-        return -quotient
+        quotient = divided(a, b)
+        if quotient > high:
+            self.overflow(number)
+        return quotient
 
     def remainder(self, a: int, b: int, high: int, number: int) -> int:
-        if a >= 0 and b > 0:
-            return a % b
         return a - self.divide(a, b, high, number) * b
 
     def shift_left(self, a: int, b: int, low: int, high: int, number: int) -> int:

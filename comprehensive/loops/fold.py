@@ -30,6 +30,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
+from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import common_type, promote
@@ -84,50 +85,14 @@ def _fold_literals(expr: Binary, left: IntLiteral, right: IntLiteral) -> Expr:
         return expr
     a, b = left.value, right.value
     if expr.operator in _BOOLEAN:
-        return IntLiteral(int(_compare(expr.operator, a, b)), span=expr.span)
+        return IntLiteral(OPERATORS[expr.operator](a, b), span=expr.span)
     if expr.operator in ("<<", ">>"):
         if not (0 <= b < 31 and a >= 0):
             return expr
-        return _literal(a << b if expr.operator == "<<" else a >> b, left.type, expr)
-    type = common_type(left.type, right.type)
-    match expr.operator:
-        case "+":
-            return _literal(a + b, type, expr)
-        case "-":
-            return _literal(a - b, type, expr)
-        case "*":
-            return _literal(a * b, type, expr)
-        case "&":
-            return _literal(a & b, type, expr)
-        case "|":
-            return _literal(a | b, type, expr)
-        case "^":
-            return _literal(a ^ b, type, expr)
-        case "/" | "%" if b != 0:
-            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-            return _literal(quotient if expr.operator == "/" else a - quotient * b, type, expr)
-        case _:
-            return expr
-
-
-def _compare(operator: str, a: int, b: int) -> bool:
-    match operator:
-        case "<":
-            return a < b
-        case "<=":
-            return a <= b
-        case ">":
-            return a > b
-        case ">=":
-            return a >= b
-        case "==":
-            return a == b
-        case "!=":
-            return a != b
-        case "&&":
-            return bool(a and b)
-        case _:
-            return bool(a or b)
+        return _literal(OPERATORS[expr.operator](a, b), left.type, expr)
+    if expr.operator in ("/", "%") and b == 0:
+        return expr
+    return _literal(OPERATORS[expr.operator](a, b), common_type(left.type, right.type), expr)
 
 
 def _literal(value: int, type: ScalarType, original: Unary | Binary) -> Expr:

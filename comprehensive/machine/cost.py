@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from comprehensive.machine.parameters import WARP_THREADS
+from comprehensive.machine.resident import resident
 from comprehensive.machine.work import Work
 
 SATURATED = (1 << 64) - 1
 """Stands for itself and everything above, as ``cf_count`` has it."""
 
-WARP_THREADS = 32
 DEPENDENT_CYCLES = 4
 """The cycles from an instruction to one that waits for its result, on every device since compute capability
 7.0."""
@@ -100,12 +101,8 @@ class Cost:
 
 def resident_blocks(machine: Mapping[str, int], work: TileWork) -> int:
     """Blocks of the kernel that are on a multiprocessor together; 0 where one does not fit."""
-    warps = work.warps
-    taken, parts = _up(work.registers * WARP_THREADS, machine["R_U"]), machine["Q_SM"]
-    by_registers = machine["R_SM"] // parts // max(1, taken) * parts // warps
-    words = _up(work.shared_words + machine["Z_0"], machine["Z_U"])
-    by_shared = machine["Z_SM"] // words if words else SATURATED
-    return min(by_registers, by_shared, machine["T_SM"] // (warps * WARP_THREADS), machine["B_SM"])
+    allowed = resident(machine, warps=work.warps, registers=work.registers, words=work.shared_words)
+    return min(allowed.values())
 
 
 def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | None:
@@ -202,10 +199,6 @@ def _alone(machine: Mapping[str, int], work: TileWork, done: Work) -> int:
         _multiply(depth, DEPENDENT_CYCLES),
     )
     return _add(waiting, busy)
-
-
-def _up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit
 
 
 def _add(a: int, b: int) -> int:

@@ -5,8 +5,7 @@ In: a :class:`Device` and what a kernel needs.  Out: :class:`Occupancy`, with th
     occupancy(load_device("sm_90"), threads_per_block=256, registers_per_thread=64, shared_bytes_per_block=0)
     # 4 blocks of 8 warps: 32 of 64 warps, limited by registers
 
-The rule is that of NVIDIA's cuda_occupancy.h at full shared-memory carve-out: registers are given to warps in
-units and out of the share of one sub-partition, shared memory to blocks in units and with the system's part added.
+What one multiprocessor allows is the rule of `resident.py`; here are the limits of a single block besides.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from comprehensive.machine.device import Device
+from comprehensive.machine.parameters import WORD_BYTES
+from comprehensive.machine.resident import resident, rounded_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +58,17 @@ def occupancy(
     if min(registers_per_thread, shared_bytes_per_block, barriers_per_block) < 0:
         raise ValueError("registers, shared bytes and barriers are not negative")
     warps = _ceil_div(threads_per_block, device.warp_threads)
-    allowed = {
-        "threads": 0
-        if threads_per_block > device.max_threads_per_block
-        else device.max_warps_per_sm // warps,
-        "blocks": device.max_blocks_per_sm,
-        "registers": _by_registers(device, warps, registers_per_thread),
-        "shared memory": _by_shared_memory(device, shared_bytes_per_block),
-        "barriers": device.barrier_slots_per_sm // barriers_per_block if barriers_per_block else None,
-    }
-    # None: the kernel takes nothing of that resource.
-    blocks = {name: count for name, count in allowed.items() if count is not None}
+    words = _ceil_div(shared_bytes_per_block, WORD_BYTES)
+    blocks = resident(device.parameters(), warps=warps, registers=registers_per_thread, words=words)
+    if barriers_per_block:
+        blocks["barriers"] = device.barrier_slots_per_sm // barriers_per_block
+    # What exceeds a limit of a single block is not launched at all.
+    if threads_per_block > device.max_threads_per_block:
+        blocks["threads"] = 0
+    if _exceeds_registers(device, warps, registers_per_thread):
+        blocks["registers"] = 0
+    if shared_bytes_per_block > device.optin_shared_bytes_per_block:
+        blocks["shared memory"] = 0
     least = min(blocks.values())
     limits = tuple(name for name, count in blocks.items() if count == least)
     return Occupancy(least, warps, device.max_warps_per_sm, limits)
@@ -94,29 +95,12 @@ def register_cliffs(
     return tuple((registers, blocks) for blocks, registers in sorted(best.items()))
 
 
-def _by_registers(device: Device, warps: int, registers_per_thread: int) -> int | None:
-    if registers_per_thread > device.max_registers_per_thread:
-        return 0
-    if registers_per_thread == 0:
-        return None
-    per_warp = _round_up(registers_per_thread * device.warp_threads, device.register_unit_per_warp)
+def _exceeds_registers(device: Device, warps: int, registers_per_thread: int) -> bool:
+    per_warp = rounded_up(registers_per_thread * device.warp_threads, device.register_unit_per_warp)
     # A block is launched only if it fits with its warps rounded up to fill every sub-partition evenly.
-    if per_warp * _round_up(warps, device.sub_partitions) > device.registers_per_block:
-        return 0
-    per_partition = device.registers_per_sm // device.sub_partitions // per_warp
-    return per_partition * device.sub_partitions // warps
-
-
-def _by_shared_memory(device: Device, shared_bytes: int) -> int | None:
-    if shared_bytes > device.optin_shared_bytes_per_block:
-        return 0
-    taken = _round_up(shared_bytes + device.reserved_shared_bytes_per_block, device.shared_granularity_bytes)
-    return device.shared_bytes_per_sm // taken if taken else None
+    of_a_block = per_warp * rounded_up(warps, device.sub_partitions)
+    return registers_per_thread > device.max_registers_per_thread or of_a_block > device.registers_per_block
 
 
 def _ceil_div(a: int, b: int) -> int:
     return -(-a // b)
-
-
-def _round_up(value: int, unit: int) -> int:
-    return _ceil_div(value, unit) * unit

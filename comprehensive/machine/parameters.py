@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 WORD_BYTES = 4
 """Shared memory is counted in words, the width of a bank."""
+WARP_THREADS = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.machine.cost import SATURATED, WARP_THREADS, Launch, TileWork, resident_blocks
+from comprehensive.machine.cost import SATURATED, Launch, TileWork, resident_blocks
+from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
 from comprehensive.machine.work import Work
 
 SECTOR_BYTES = 32
@@ -29,7 +30,6 @@ LINES_A_WAIT = 128
 MOST_APART = 2
 """A sector that is asked for alone keeps the way to the second-level cache as long as so many of a line do."""
 BANKS = 32
-WORD_BYTES = 4
 GLOBAL_INSTRUCTIONS = 3
 """The instructions of an access of global memory with its address."""
 SHARED_INSTRUCTIONS = 2

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType, Unary
+from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.scalar_types import promote, result_type
 
 
@@ -82,23 +83,15 @@ def _apply(operator: str, left: Constant, right: Constant) -> Folded:
     kind = result_type(operator, left.type, right.type)
     first, second = left.value, right.value
     match operator:
-        case "+":
-            return _in_type(first + second, kind)
-        case "-":
-            return _in_type(first - second, kind)
-        case "*":
-            return _in_type(first * second, kind)
-        case "/" | "%" if second != 0:
-            if kind.wraps:
-                first, second = kind.wrapped(first), kind.wrapped(second)
-            quotient = abs(first) // abs(second) * (1 if (first < 0) == (second < 0) else -1)
-            return _in_type(quotient if operator == "/" else first - quotient * second, kind)
-        case "/" | "%":
+        case "/" | "%" if second == 0:
             return DIVISION_BY_ZERO
-        case _ if 0 <= second < kind.bits:
-            return _in_type(first << second, kind)
-        case _:
+        case "/" | "%" if kind.wraps:
+            first, second = kind.wrapped(first), kind.wrapped(second)
+        case "<<" if not 0 <= second < kind.bits:
             return NoValue(f"a shift by {second} bits of {_article(kind)}", _WIDER)
+        case _:
+            pass
+    return _in_type(OPERATORS[operator](first, second), kind)
 
 
 def _in_type(value: int, kind: ScalarType) -> Constant | NoValue:

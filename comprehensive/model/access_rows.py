@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from comprehensive.algebra import Polynomial, RationalFunction
-from comprehensive.counters.lanes import LANES, bank_share, turns
+from comprehensive.counters.lanes import bank_share, turns
 from comprehensive.counters.work import Access, UncountableError, work_of_kernel
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest
+from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.ast import Index
 from comprehensive.model.launched import Launched
 from comprehensive.model.warp_accesses import Served, Site, WarpAccess, serve, site_of, warp_accesses
@@ -125,13 +126,13 @@ def _symbolic(kernel: Kernel, nest: Nest, access: Access) -> Row:
     is_known = stride is not None and stride.is_constant and stride.constant_value().denominator == 1
     if stride is not None and is_known:
         step = int(stride.constant_value()) * size
-        lanes = tuple(step * lane - min(0, step * (LANES - 1)) for lane in range(LANES))
+        lanes = tuple(step * lane - min(0, step * (WARP_THREADS - 1)) for lane in range(WARP_THREADS))
         served = serve(lanes, size, is_shared=access.is_shared)
     elif access.is_shared:
         share = bank_share(stride, size)
         served = Served(int(turns(size) / share.value), turns(size))
     else:
-        served = Served(LANES, max(1, LANES * size // 32))
+        served = Served(WARP_THREADS, max(1, WARP_THREADS * size // 32))
     words = None if access.count is None else access.count * RationalFunction(size, 4)
     units = served.units
     return Row(site, stride, lanes, size, served, units if is_known else 1, units, False, not is_known, words)

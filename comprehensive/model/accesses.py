@@ -13,6 +13,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
+from comprehensive.machine.sites import (
+    BANKS,
+    GLOBAL_INSTRUCTIONS,
+    LINE_BYTES,
+    SECTOR_BYTES,
+    SHARED_INSTRUCTIONS,
+)
 from comprehensive.machine.work import Work
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -20,18 +28,9 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 Elements: TypeAlias = tuple[str, bytes]
 """An array, and which of its elements threads read."""
 
-WARP = 32
-SECTOR_BYTES = 32
-LINE_BYTES = 128
-BANKS = 32
-BANK_BYTES = 4
 VECTOR_BYTES = 16
-ADDRESSING = 2
-"""Instructions that an access takes for its address, beside itself: about so many in what nvcc makes of tiles."""
-SHARED_ADDRESSING = 1
-"""The same for one of shared memory, where distances are known when a kernel is compiled."""
 COPYING = 20
-"""The same for a copy to shared memory element by element, whose bounds are looked at each time."""
+"""The instructions of a copy to shared memory element by element, whose bounds are looked at each time."""
 
 
 @dataclass
@@ -60,16 +59,16 @@ class Tally:
     _warp: Integers = field(init=False)
 
     def __post_init__(self) -> None:
-        self._warp = np.arange(self.threads, dtype=np.int64) // WARP
+        self._warp = np.arange(self.threads, dtype=np.int64) // WARP_THREADS
 
     @property
     def warps(self) -> int:
-        return -(-self.threads // WARP)
+        return -(-self.threads // WARP_THREADS)
 
     def active_warps(self, active: Mask | None) -> int:
         if active is None:
             return self.warps
-        return int(np.count_nonzero(np.logical_or.reduceat(active, np.arange(0, self.threads, WARP))))
+        return int(np.count_nonzero(np.logical_or.reduceat(active, np.arange(0, self.threads, WARP_THREADS))))
 
     def arithmetic(self, instructions: float, times: float, active: Mask | None, *, wide: bool) -> None:
         done = instructions * times * self.active_warps(active)
@@ -80,7 +79,7 @@ class Tally:
         """Instructions of tensor cores by all warps, of so many multiply-adds of doubles each."""
         done = instructions * times * self.warps
         self.instructions += done
-        self.wide += done * multiply_adds / WARP
+        self.wide += done * multiply_adds / WARP_THREADS
 
     def is_loaded(self, array: str, offset: Any, active: Mask | None) -> bool:
         """Whether this region has read the same elements before; from now on it has."""
@@ -95,11 +94,11 @@ class Tally:
     ) -> None:
         """An access of ``width`` bytes a thread; ``begin`` is None where data decides about the address."""
         warps = self.active_warps(active)
-        self.instructions += times * warps * (1 + ADDRESSING)
+        self.instructions += times * warps * GLOBAL_INSTRUCTIONS
         self._reads_global |= not stores
         if begin is None:
-            self.wavefronts += times * warps * WARP
-            self.bytes += times * warps * WARP * SECTOR_BYTES
+            self.wavefronts += times * warps * WARP_THREADS
+            self.bytes += times * warps * WARP_THREADS * SECTOR_BYTES
             return
         places, warp = self._active(begin, active)
         sectors = units(places, width, SECTOR_BYTES)
@@ -110,21 +109,21 @@ class Tally:
     def of_shared(self, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool) -> None:
         """The same in shared memory: each bank serves one word of a warp at a time, the same word to all threads."""
         warps = self.active_warps(active)
-        self.instructions += times * warps * (1 + SHARED_ADDRESSING)
+        self.instructions += times * warps * SHARED_INSTRUCTIONS
         self._reads_shared |= not stores
         if begin is None:
             self.wavefronts += times * warps
             return
         places, warp = self._active(begin, active)
-        words = distinct(units(places, width, BANK_BYTES) * self.warps + warp)
+        words = distinct(units(places, width, WORD_BYTES) * self.warps + warp)
         bank = words % self.warps * BANKS + words // self.warps % BANKS
         degrees = np.bincount(bank, minlength=self.warps * BANKS).reshape(self.warps, BANKS).max(axis=1)
         self.wavefronts += times * int(degrees.sum())
 
     def piece(self, bytes_: int, row_bytes: int, together: int, element_bytes: int, times: float) -> None:
         """Reads of a piece of an array by all threads, ``together`` elements an access, for later."""
-        accesses = -(-bytes_ // (element_bytes * together * WARP))
-        self.instructions += times * accesses * (1 + ADDRESSING)
+        accesses = -(-bytes_ // (element_bytes * together * WARP_THREADS))
+        self.instructions += times * accesses * GLOBAL_INSTRUCTIONS
         rows = bytes_ // row_bytes
         self.wavefronts += times * max(accesses, rows * -(-row_bytes // LINE_BYTES))
         # Rows that are not aligned begin in the midst of a sector, and end in one more.
@@ -133,7 +132,7 @@ class Tally:
 
     def put(self, bytes_: int, together: int, element_bytes: int, times: float, *, copies: bool) -> None:
         """Count the way of bytes into shared memory: from registers, or a copy past them."""
-        accesses = -(-bytes_ // (element_bytes * together * WARP))
+        accesses = -(-bytes_ // (element_bytes * together * WARP_THREADS))
         self.instructions += times * accesses * (COPYING if copies and together == 1 else 1)
         self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))
 

@@ -25,7 +25,8 @@ from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.loops.ir import Nest
-from comprehensive.machine.cost import SATURATED, WARP_THREADS
+from comprehensive.machine.cost import SATURATED
+from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.choice import leaf_candidate, tile_candidates
 from comprehensive.model.values import wide_value

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from comprehensive.metafork.c_integers import OPERATORS, divided, remainder
+
 Operator: TypeAlias = Callable[[Any, Any], Any]
 
 
@@ -37,10 +39,6 @@ def _named(symbol: str, operators: Mapping[str, Operator]) -> Operator:
     if found is None:
         raise ValueError(f"there is no operator {symbol}")
     return found
-
-
-def _divided(left: int, right: int) -> int:
-    return 0 if right == 0 else abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
 def _divided_arrays(left: Any, right: Any) -> Any:
@@ -75,10 +73,10 @@ _OF_BOTH: Mapping[str, Operator] = {
 }
 _OF_NUMBERS: Mapping[str, Operator] = {
     **_OF_BOTH,
-    "/": _divided,
-    "%": lambda left, right: left - _divided(left, right) * right,
-    "&&": lambda left, right: bool(left) and bool(right),
-    "||": lambda left, right: bool(left) or bool(right),
+    "/": lambda left, right: 0 if right == 0 else divided(left, right),
+    "%": lambda left, right: left if right == 0 else remainder(left, right),
+    "&&": OPERATORS["&&"],
+    "||": OPERATORS["||"],
     "!": lambda _, right: not right,
 }
 _OF_ARRAYS: Mapping[str, Operator] = {

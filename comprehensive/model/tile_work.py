@@ -18,7 +18,8 @@ from comprehensive.counters.registers import tile_registers
 from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.ir import Nest, RegisterTile, Variant
-from comprehensive.machine.cost import WARP_THREADS, TileWork
+from comprehensive.machine.cost import TileWork
+from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import Declare, IntLiteral
 from comprehensive.model.block import Walk, block_work

@@ -21,10 +21,12 @@ from comprehensive.diagnostics import GENERATED
 from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, SharedTile
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Nest
+from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
+from comprehensive.machine.sites import BANKS, SECTOR_BYTES
 from comprehensive.metafork.ast import Index
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.walk import statements_in
-from comprehensive.model.accesses import BANK_BYTES, BANKS, SECTOR_BYTES, WARP, distinct, units
+from comprehensive.model.accesses import distinct, units
 from comprehensive.model.block import Touch, Walk
 from comprehensive.model.launched import Launched
 
@@ -96,13 +98,13 @@ def warp_accesses(
     """
     seen: dict[_Key, list[tuple[Touch, tuple[int | None, ...]]]] = {}
     words: dict[_Key, float] = {}
-    first = warp * WARP
+    first = warp * WARP_THREADS
 
     def watch(touch: Touch) -> None:
         lanes = _lanes(touch, first, launch.threads)
         key = (touch.reference, touch.is_shared, touch.writes)
         active = launch.threads if touch.active is None else int(np.count_nonzero(touch.active))
-        words[key] = words.get(key, 0.0) + active * touch.times * touch.width / BANK_BYTES
+        words[key] = words.get(key, 0.0) + active * touch.times * touch.width / WORD_BYTES
         if any(lane is not None for lane in lanes):
             seen.setdefault(key, []).append((touch, lanes))
 
@@ -153,7 +155,7 @@ def _lanes(touch: Touch, first: int, threads: int) -> tuple[int | None, ...]:
     active = np.ones(threads, np.bool_) if touch.active is None else touch.active
     return tuple(
         int(begin[thread]) if thread < threads and active[thread] else None
-        for thread in range(first, first + WARP)
+        for thread in range(first, first + WARP_THREADS)
     )
 
 
@@ -173,7 +175,7 @@ def serve(lanes: Sequence[int | None], width: int, *, is_shared: bool) -> Served
     """How one access of the lanes is served: the same bytes for several lanes count once."""
     begin = np.array([lane for lane in lanes if lane is not None], np.int64)
     if is_shared:
-        words = distinct(units(begin, width, BANK_BYTES))
+        words = distinct(units(begin, width, WORD_BYTES))
         turns = int(np.bincount(words % BANKS).max())
         return Served(turns, ceil(words.size / BANKS))
     bytes_ = distinct(begin).size * width
@@ -183,13 +185,13 @@ def serve(lanes: Sequence[int | None], width: int, *, is_shared: bool) -> Served
 def _at_most(site: Site, lanes: Sequence[int | None], width: int) -> Served:
     """The most that addresses which nobody knows can need: for each lane units of its own."""
     active = sum(lane is not None for lane in lanes)
-    each = max(1, width // (BANK_BYTES if site.is_shared else SECTOR_BYTES))
+    each = max(1, width // (WORD_BYTES if site.is_shared else SECTOR_BYTES))
     return Served(active * each, each)
 
 
 def bank_ways(lanes: Sequence[int | None], width: int) -> Mapping[int, int]:
     """Return how many different words the lanes want of each bank that they want something of."""
     begin = np.array([lane for lane in lanes if lane is not None], np.int64)
-    words = distinct(units(begin, width, BANK_BYTES))
+    words = distinct(units(begin, width, WORD_BYTES))
     counts = np.bincount(words % BANKS, minlength=BANKS)
     return {bank: int(count) for bank, count in enumerate(counts) if count}

@@ -29,6 +29,7 @@ from comprehensive.metafork.ast import (
     Name,
     Unary,
 )
+from comprehensive.metafork.c_integers import divided, remainder
 from comprehensive.poly.indices import scope_of
 from comprehensive.poly.memo import remembered
 
@@ -67,17 +68,9 @@ class Suppose(Protocol):
         ...
 
 
-def _divide(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a >= 0) == (b > 0) else -1)
-
-
-def _remainder(a: int, b: int) -> int:
-    return a - b * _divide(a, b)
-
-
 _SCOPE: dict[str, Any] = {
-    "_div": _divide,
-    "_mod": _remainder,
+    "_div": divided,
+    "_mod": remainder,
     "_long": TooLongError,
     "range": range,
     "len": len,

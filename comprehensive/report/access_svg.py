@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from comprehensive.machine.parameters import WORD_BYTES
+from comprehensive.machine.sites import BANKS, LINE_BYTES, SECTOR_BYTES
 from comprehensive.model.access_rows import Row
-from comprehensive.model.accesses import BANK_BYTES, BANKS, LINE_BYTES, SECTOR_BYTES
 from comprehensive.model.warp_accesses import bank_ways
 from comprehensive.report.accesses import COPIES, Accesses, access, heading, span, stride
 from comprehensive.report.labels import LETTER
@@ -76,7 +77,7 @@ def _unit(row: Row, count: int) -> str:
 def _memory(row: Row) -> tuple[list[str], float]:
     """The words that the lanes want, row by row of 128 bytes, and the height of all."""
     lanes_of = _lanes_of_words(row)
-    lines = sorted({word * BANK_BYTES // LINE_BYTES for word in lanes_of})
+    lines = sorted({word * WORD_BYTES // LINE_BYTES for word in lanes_of})
     shapes = list(_scale(row))
     down = 16.0
     before: int | None = None
@@ -103,7 +104,7 @@ def _lanes_of_words(row: Row) -> Mapping[int, list[int]]:
     found: dict[int, list[int]] = {}
     for lane, begin in enumerate(row.lanes):
         if begin is not None:
-            for word in range(begin // BANK_BYTES, (begin + row.width - 1) // BANK_BYTES + 1):
+            for word in range(begin // WORD_BYTES, (begin + row.width - 1) // WORD_BYTES + 1):
                 found.setdefault(word, []).append(lane)
     return found
 
@@ -111,15 +112,15 @@ def _lanes_of_words(row: Row) -> Mapping[int, list[int]]:
 def _scale(row: Row) -> Iterator[str]:
     """Numbers of banks above shared memory, of bytes above global memory."""
     yield text(-8, 10, "bank" if row.site.is_shared else "byte", 'text-anchor="end"')
-    step = 1 if row.site.is_shared else SECTOR_BYTES // BANK_BYTES
+    step = 1 if row.site.is_shared else SECTOR_BYTES // WORD_BYTES
     for word in range(0, BANKS, step):
-        shown = str(word) if row.site.is_shared else f"+{word * BANK_BYTES}"
+        shown = str(word) if row.site.is_shared else f"+{word * WORD_BYTES}"
         yield text((word + 0.5 * step) * _CELL, 10, shown, 'text-anchor="middle" opacity="0.75"')
 
 
 def _line(row: Row, lanes_of: Mapping[int, list[int]], line: int, down: float) -> Iterator[str]:
     yield text(-8, down + 13, str(line * LINE_BYTES), 'text-anchor="end"')
-    first = line * LINE_BYTES // BANK_BYTES
+    first = line * LINE_BYTES // WORD_BYTES
     yield rectangle(0, down, BANKS * _CELL, _HIGH, "none", f'stroke="{INK}" stroke-opacity="0.25"')
     for word in range(first, first + BANKS):
         lanes = lanes_of.get(word)
@@ -141,10 +142,10 @@ def _line(row: Row, lanes_of: Mapping[int, list[int]], line: int, down: float) -
             shown,
             f'text-anchor="middle" font-size="{11 if len(shown) < 3 else 9.5}"',
         )
-        bytes_ = f"bytes {word * BANK_BYTES} to {word * BANK_BYTES + BANK_BYTES - 1}"
+        bytes_ = f"bytes {word * WORD_BYTES} to {word * WORD_BYTES + WORD_BYTES - 1}"
         yield with_hint(cell + named, (f"{bytes_}: lane {', '.join(map(str, lanes))}",))
     if not row.site.is_shared:
-        words = SECTOR_BYTES // BANK_BYTES
+        words = SECTOR_BYTES // WORD_BYTES
         for sector in range(0, BANKS, words):
             if any(first + sector + k in lanes_of for k in range(words)):
                 yield rectangle(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from comprehensive.algebra import Polynomial
+from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.printer import print_expr
-from comprehensive.model.accesses import WARP
 from comprehensive.model.block_shape import BlockShape, Elements
 from comprehensive.report.labels import LETTER, rows
 from comprehensive.report.svg import (
@@ -116,7 +116,7 @@ class _Panel:
             parts, wide, high = self._labelled(_seen(size), (str(down), str(across)))
             parts = [*self._warps(_seen(size), down, across), *parts]
             deep = f"{layers} x " if layers > 1 else ""
-            warps = ceil(prod(threads) / WARP)
+            warps = ceil(prod(threads) / WARP_THREADS)
             caption = f"{deep}{down} x {across} threads, {warps} {'warp' if warps == 1 else 'warps'}"
         shapes.append(group(parts, 0, _LINE + 4))
         shapes.append(text(0, _LINE + 4 + high + _LINE, caption))
@@ -125,20 +125,20 @@ class _Panel:
     def _warps(self, size: Place, down: int, across: int) -> Iterator[str]:
         """The threads in the colours of their warps, where there is room; else the warps that are whole rows."""
         wide, high = size[0] / across, size[1] / down
-        last = max(1, ceil(down * across / WARP) - 1)
+        last = max(1, ceil(down * across / WARP_THREADS) - 1)
         if min(wide, high) >= _CELLS:
             for y in range(down):
                 for x in range(across):
-                    warp, lane = divmod(y * across + x, WARP)
+                    warp, lane = divmod(y * across + x, WARP_THREADS)
                     look = f'fill-opacity="0.55" stroke="{INK}" stroke-width="0.3"'
                     cell = rectangle(x * wide, y * high, wide, high, shade(warp, last), look)
                     yield with_hint(cell, (f"thread ({x}, {y}): lane {lane} of warp {warp}",))
             return
         for y in range(down):
-            first, end = y * across // WARP, (y * across + across - 1) // WARP
+            first, end = y * across // WARP_THREADS, (y * across + across - 1) // WARP_THREADS
             for warp in range(first, end + 1):
-                left = max(0, warp * WARP - y * across)
-                right = min(across, (warp + 1) * WARP - y * across)
+                left = max(0, warp * WARP_THREADS - y * across)
+                right = min(across, (warp + 1) * WARP_THREADS - y * across)
                 yield rectangle(
                     left * wide,
                     y * high,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, IntLiteral, ScalarType, Unary
+from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.tokens import Origin, Token
@@ -91,30 +92,12 @@ def _binary(operator: str, left: int, right: int) -> int:
         case "/" | "%":
             if right == 0:
                 raise NoValueError("it divides by zero")
-            quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-            return quotient if operator == "/" else left - quotient * right
         case "<<" | ">>":
             if not 0 <= right < 64:
                 raise NoValueError(f"it shifts by {right} bits")
-            return left << right if operator == "<<" else left >> right
         case _:
-            return _OPERATIONS[operator](left, right)
-
-
-_OPERATIONS: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "<": lambda a, b: int(a < b),
-    "<=": lambda a, b: int(a <= b),
-    ">": lambda a, b: int(a > b),
-    ">=": lambda a, b: int(a >= b),
-    "==": lambda a, b: int(a == b),
-    "!=": lambda a, b: int(a != b),
-}
+            pass
+    return OPERATORS[operator](left, right)
 
 
 def _in_range(value: int) -> int:
