@@ -158,8 +158,8 @@ def played(page: str, folder: Path) -> tuple[str, list[str]]:
                 now = Session(tuple(_replayed(command, folder, wrong) for command in session.commands))
                 return fence[0].replace(session.text + "```", now.text + "```")
             case NotRun() | None:
-                pass
-            case unknown:
+                return fence[0]
+            case _ as unknown:
                 assert_never(unknown)
         return fence[0]
 
