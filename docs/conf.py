@@ -6,7 +6,6 @@ project = "comprehensive"
 author = "comprehensive contributors"
 version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 suppress_warnings = [
     # Pages that are READMEs begin their headings where GitHub does; examples may be in no language in particular.

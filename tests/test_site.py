@@ -107,11 +107,9 @@ def test_paths_that_are_pages_become_links() -> None:
 
 
 def test_links_of_the_repository_become_links_of_the_site() -> None:
-    text = (
-        "[a](../../comprehensive/poly/README.md#laws) ![b](../../picture.svg) [c](https://d.org/e) [f](#g)\n"
-    )
+    text = "[a\nb](../../comprehensive/poly/README.md#laws) ![b](../../picture.svg) [c](https://d.org/e) [f](#g)\n"
     assert rewritten(text, GUIDE, PLACES, ROOT) == (
-        "[a](../packages/comprehensive/poly/index.md#laws) ![b](../picture.svg) [c](https://d.org/e) [f](#g)\n"
+        "[a\nb](../packages/comprehensive/poly/index.md#laws) ![b](../picture.svg) [c](https://d.org/e) [f](#g)\n"
     )
     assert rewritten("[the pipeline](../../comprehensive/driver.py)", GUIDE, PLACES, ROOT) == (
         "the pipeline (`comprehensive/driver.py`)"

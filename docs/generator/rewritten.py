@@ -7,16 +7,16 @@ rewritten("see `comprehensive/poly/README.md`", PurePosixPath("docs/about/limits
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from typing import TypeAlias
 
 Places: TypeAlias = Mapping[str, str]
 """Paths of the repository to pages of the site."""
-Replacement: TypeAlias = Callable[[re.Match[str]], str]
 
-_FENCED = re.compile(r"^(```.*?^```)$", re.MULTILINE | re.DOTALL)
+_KEPT = re.compile(r"^(```.*?^```|#[^\n]*)$", re.MULTILINE | re.DOTALL)
+"""A fence or a heading."""
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _NAMED = re.compile(r"(?<![\[`])`([\w.-]+(?:/[\w.-]+)*/?)`(?![\]`])")
 
@@ -47,11 +47,7 @@ def rewritten(text: str, name: PurePosixPath, places: Places, root: Path) -> str
         page = to(found[1])
         return found[0] if page is None or page == PurePosixPath(here).name else f"[`{found[1]}`]({page})"
 
-    parts = _FENCED.split(text)
-    # Every second part is a fence.
-    parts[::2] = ["\n".join(_line(line, linked, named) for line in part.split("\n")) for part in parts[::2]]
+    parts = _KEPT.split(text)
+    # Every second part is kept; links of the others may go over the end of a line.
+    parts[::2] = [_NAMED.sub(named, _LINK.sub(linked, part)) for part in parts[::2]]
     return "".join(parts)
-
-
-def _line(line: str, linked: Replacement, named: Replacement) -> str:
-    return line if line.startswith("#") else _NAMED.sub(named, _LINK.sub(linked, line))
