@@ -12,6 +12,20 @@ from comprehensive.ptx.passes.registry import PASSES, class_of
 from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER, OVERLAPPED_SWEEPS
 from docs.generator.docstrings import first_paragraph, markdown
 
+_PRIMITIVES = (
+    "accumulate",
+    "distribute",
+    "equalize",
+    "overlap",
+    "predicate",
+    "split_reduction",
+    "stream",
+    "transposed_store",
+    "unroll_and_jam",
+    "vectorize",
+)
+"""Modules of `comprehensive.schedule` that are a primitive each; recipes call them by their names."""
+
 
 def registry_pages() -> dict[str, str]:
     return {
@@ -106,11 +120,16 @@ def _recipes() -> str:
     return _page(
         "Recipes and primitives",
         "A recipe cuts points into tiles and does them; it stands at the root of the tree as an alternative to the "
-        "nest as written. Primitives are the steps that recipes are composed of: "
-        "`comprehensive/schedule/README.md` has a sentence on each. The sizes for which kernels are compiled stand "
-        "in `specs/instances.toml`.",
+        "nest as written. [Primitives](#primitives) are the steps that recipes are composed of. "
+        "`comprehensive/schedule/README.md` has a sentence on each file. The sizes for which kernels are compiled "
+        "stand in `specs/instances.toml`.",
         _table(("recipe", "when it is taken", "row"), rows),
         *(f"## {recipe.name}\n\n{markdown(import_module(type(recipe).__module__))}" for recipe, _ in every),
+        "## Primitives\n",
+        *(
+            f"### {name}\n\n{markdown(import_module(f'comprehensive.schedule.{name}'))}"
+            for name in _PRIMITIVES
+        ),
     )
 
 
