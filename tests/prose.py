@@ -1,0 +1,115 @@
+"""Reports docstrings whose first sentence is a fragment: ``python -m tests.prose``, a part of ``make lint``.
+
+In: the docstrings of modules, classes and functions below the folders that are named, or below ``FOLDERS``.  Out: a
+line ``file:line: ...`` for each fragment, and the exit status 1 if there is one.
+
+A docstring begins with a sentence ("Return the number of blocks of a launch.") or with a noun phrase ("The blocks of a
+launch.", "Whether the loop counts up.").  It is a fragment if its first word is one of ``OPENERS`` and its first
+sentence has no main verb: "What is made.", "How many blocks there are.", "Those of the kernel.".  The rule counts
+words, so that everyone can apply it:
+
+- The sentence ends at the first period, colon, semicolon, exclamation or question mark.  A question is no fragment.
+- It has a main verb if it, or a part of it behind a comma, has more verbs of ``VERBS`` than clauses that need one.
+- A word of ``CLAUSES`` begins such a clause, wherever it stands.
+- Verbs in a row ("may have been") are one, and a verb right behind ``and`` or ``or`` belongs to the clause before it.
+
+So "By default the tool is silent.", "Where a guard fails, the block is left." and "What is emitted is what was read."
+pass.  A main verb that is not in ``VERBS`` does not count: "Those of a block come first." is written "The statements of
+a block come first." instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FOLDERS = ("comprehensive", "benchmarks", "tests")
+
+OPENERS = _words("what how where which why who by of so those")
+
+CLAUSES = _words(
+    "what whatever how however where wherever which whichever why who whose whom whoever that whether if when whenever "
+    "as than because since until unless while although though before after once"
+)
+
+VERBS = _words(
+    "is are was were has have had does do did can could may might must shall should will would "
+    "cannot isn't aren't doesn't don't"
+)
+
+_CANDIDATE = re.compile(
+    r"^[ \t]*[rR]?[\"']{1,3}\s*(?:" + "|".join(sorted(OPENERS)) + r")\b", re.IGNORECASE | re.MULTILINE
+)
+_CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
+_SENTENCE = re.compile(r"[.:;!?](?=\s|$)|\n[ \t]*\n")
+_WORD = re.compile(r"[\w']+")
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a docstring with its end mark; code in backquotes is one word."""
+    plain = _CODE.sub("code", text.strip())
+    end = _SENTENCE.search(plain)
+    return plain[: end.end()].strip() if end else plain
+
+
+def is_fragment(text: str) -> bool:
+    """Whether a docstring begins with a word of ``OPENERS`` and a sentence without a main verb."""
+    sentence = first_sentence(text)
+    if not sentence or _words_of(sentence)[0] not in OPENERS or sentence.endswith("?"):
+        return False
+    return not _has_main_verb(sentence) and not any(map(_is_main_clause, sentence.split(",")[1:]))
+
+
+def _words_of(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _has_main_verb(text: str) -> bool:
+    words = _words_of(text)
+    verbs = sum(
+        word in VERBS and before not in VERBS and before not in ("and", "or")
+        for before, word in zip(["", *words], words, strict=False)
+    )
+    return verbs > sum(word in CLAUSES for word in words)
+
+
+def _is_main_clause(part: str) -> bool:
+    """Whether a part behind a comma stands for itself: it continues no clause, and has a main verb."""
+    words = _words_of(part)
+    return bool(words) and words[0] not in ("and", "or", "but", "nor") and _has_main_verb(part)
+
+
+def fragments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the first sentence of each docstring that is a fragment, from the top."""
+    # To parse all files takes seconds: only those with a string that begins with such a word are.
+    if not _CANDIDATE.search(source):
+        return
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text is not None and is_fragment(text):
+                found.append((node.body[0].lineno, " ".join(first_sentence(text).split())))
+    yield from sorted(found)
+
+
+def main(folders: list[str]) -> int:
+    """Print the fragments below the folders; return 1 if there are any, else 0."""
+    status = 0
+    for path in sorted(path for folder in folders for path in Path(folder).rglob("*.py")):
+        for line, sentence in fragments(path.read_text(encoding="utf-8")):
+            print(f"{path}:{line}: a docstring begins with a fragment: {sentence}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or list(FOLDERS)))
