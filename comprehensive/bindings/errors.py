@@ -1,4 +1,4 @@
-"""What goes wrong between Python and generated functions; messages say what to do."""
+"""The errors between Python and generated functions; messages say what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large data must be: the dimensions of a declaration and the sizes of a call in, a complaint or none out.
+"""The extents that data must have: the dimensions of a declaration and the sizes of a call in, a complaint or none out.
 
 Extents(("n", "2 * m"), types).complaint((10, 6), {"n": 10, "m": 4})      # "has 10 x 6 elements ..."
 """
@@ -34,7 +34,8 @@ class Extents:
                 expression(text)
 
     def rows(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> int:
-        """How many elements there are along an open first dimension, behind a plain pointer all of them."""
+        """Return the number of elements along an open first dimension, behind a plain pointer the number of all of
+        them."""
         try:
             row = math.prod(_value(d, arguments, self.types) for d in self.dims[1:] if d is not None)
         except UndefinedBehaviour:

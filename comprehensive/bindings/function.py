@@ -177,7 +177,7 @@ class GeneratedFunction:
         return Launched(choice.leaf, choice.cycles, choice.left_out, choice.candidate, said)
 
     def choose(self, /, *positional: Any, **named: Any) -> Chosen:
-        """What a call would run: takes sizes and other scalars in their order, and data by name only.
+        """Return what a call would run; it takes sizes and other scalars in their order, and data by name only.
 
         Data counts by where it begins; data that is not given begins at a multiple of 16 bytes.  For a ``machine`` no
         GPU is needed where the functions are loaded for ``cpu``; then neither tuned parameters count, nor limits that

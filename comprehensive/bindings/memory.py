@@ -1,4 +1,4 @@
-"""Where data is: arrays of any library in, addresses out.
+"""The places of data in memory: arrays of any library in, addresses out.
 
     ProcessorMemory().view(numpy_array, stream=0)       # a View
     DeviceMemory().view(torch_tensor, stream=0)

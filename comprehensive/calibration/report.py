@@ -1,4 +1,4 @@
-"""What ``calibrate`` says: each speed beside the one that the tool has had for the device.
+"""The report of ``calibrate``: each speed beside the one that the tool has had for the device.
 
 In: samples, the speeds found in them, and the device of the table.  Out: text for a terminal, or a JSON document.
 """

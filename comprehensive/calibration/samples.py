@@ -1,4 +1,4 @@
-"""What the benchmark has printed, as data.
+"""The samples that the benchmark has printed, as data.
 
 In: its text.  Out: :class:`Samples`::
 

@@ -151,7 +151,7 @@ def _each(
 
 
 def launches_of(plan: ProgramPlan, usages: Mapping[str, Usage]) -> Mapping[str, Launch]:
-    """How the kernels of a program are launched, by symbol; instances of tiles with their blocks.
+    """Return the launches of the kernels of a program, by symbol; instances of tiles have the blocks of their own.
 
     A leaf's block depends on its parameters, and is taken to have 256 threads.
     """

@@ -43,7 +43,7 @@ class Embedded:
     """What was chosen for kernels by prediction, by symbol, for each architecture; nothing where that was not asked."""
 
     def document(self) -> dict[str, Any]:
-        """What a manifest says of it: for each architecture what kernels take, and what the passes have done."""
+        """Return what a manifest says of it: for each architecture what kernels take, and what the passes have done."""
         return {
             "file": self.name,
             "targets": [*self.targets.archs, *(["ptx"] if self.targets.has_ptx else [])],
@@ -154,7 +154,8 @@ def _choices(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Mapping[
 
 
 def versions_of(plan: ProgramPlan) -> tuple[Version, ...]:
-    """What all functions have in versions of the same number; the names of their kernels tell these apart."""
+    """Return the versions by number, each with the pipelines of all functions; the names of their kernels tell these
+    apart."""
     columns = zip_longest(*(function.versions for function in plan.functions), fillvalue=ORIGINAL)
     return tuple(
         Version("", tuple(pair for version in column for pair in version.pipelines)) for column in columns
@@ -179,7 +180,7 @@ def _kernels(
 
 
 def _kernel(symbol: str, compiled: Sequence[CompiledKernels]) -> EmbeddedKernel:
-    """How a kernel is launched on all architectures: with the memory that the most demanding one asks for.
+    """Return the launch of a kernel on all architectures: with the memory that the most demanding one asks for.
 
     CommandLineError (CF1402) where a launch says on some architectures alone which blocks run.
     """

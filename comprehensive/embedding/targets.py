@@ -1,4 +1,4 @@
-"""What compiled kernels are for: the text of ``--embed`` in, architectures out.
+"""The architectures that compiled kernels are for: the text of ``--embed`` in, architectures out.
 
     targets_of("sm_80,sm_90,ptx")      # Targets(("sm_80", "sm_90"), has_ptx=True)
 
@@ -51,7 +51,8 @@ def targets_of(text: str) -> Targets:
 
 
 def _number(arch: str) -> tuple[int, bool]:
-    """Where an architecture stands among others; sm_90 behind sm_90a, since its PTX runs on later devices."""
+    """Return the place of an architecture among others; sm_90 comes behind sm_90a, since its PTX runs on later devices.
+    """
     digits = re.search(r"\d+", arch)
     assert digits is not None
     return int(digits[0]), arch[-1].isdigit()

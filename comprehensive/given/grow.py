@@ -34,7 +34,7 @@ def problem_of(
     only: Sequence[str] = (),
     performance: Performance = "demanded",
 ) -> Problem[Given]:
-    """What Algorithm 1 is given.
+    """Return the problem that Algorithm 1 is given.
 
     `order` are the counters in the order of evaluation (none: all, as in the file); `only` are the strategies that take
     part, in the order in which they are tried for any counter (none: all of the file, as each counter lists them).

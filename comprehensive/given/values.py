@@ -48,7 +48,7 @@ class GivenCounter:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How decisions about a strategy are called: where a refuse edge took it, and on a leaf where none did."""
+    """The words for decisions about a strategy: where a refuse edge took it, and on a leaf where none did."""
 
     taken: str = ""
     otherwise: str = ""

@@ -1,4 +1,4 @@
-"""Where the model is evaluated for a page: the start of the sliders in, rankings by point out.
+"""The points at which the model is evaluated for a page: the start of the sliders in, rankings by point out.
 
 All points at which one slider at a time moves from where it started to any of its stops.
 """

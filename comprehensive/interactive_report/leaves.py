@@ -103,7 +103,7 @@ def _counters(tree: Tree[Variant], variant: Variant) -> tuple[CounterView, ...]:
 
 
 def registers_of(tree: Tree[Variant]) -> str:
-    """Where register counts come from."""
+    """Return the sources of the register counts, in words."""
     sources = (_counters(tree, leaf.fragment) for leaf in tree.leaves)
     found = (view.source for views in sources for view in views if view.limit == "R_B")
     return ", ".join(dict.fromkeys(found)) or "not counted"

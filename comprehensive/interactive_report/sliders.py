@@ -41,7 +41,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where the sliders start: values by name, and in words where those come from that nobody gave."""
+    """The start of the sliders: values by name, and in words the origin of those that nobody gave."""
 
     values: Mapping[str, int]
     assumed: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What is known of a text while it is written: a path and a text in, diagnostics and loop nests out.
+"""The analysis of a text while it is written: a path and a text in, diagnostics and loop nests out.
 
     analysed("smooth.mf", text).diagnostics
 

@@ -1,4 +1,4 @@
-"""What a region becomes, in words: a nest in, its leaves with conditions and decisions out."""
+"""The decisions about a region, in words: a nest in, its leaves with conditions and decisions out."""
 
 from __future__ import annotations
 

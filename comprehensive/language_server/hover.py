@@ -1,4 +1,4 @@
-"""What an editor shows of a word: an analysis and an offset in, Markdown out.
+"""The text that an editor shows of a word: an analysis and an offset in, Markdown out.
 
 hover(analysis, offset)     # "`x`: float data ... a block touches `B + 2` elements"
 """
@@ -25,7 +25,7 @@ _ROLES = {
 
 
 def hover(analysis: Analysis, offset: int) -> str | None:
-    """What is known of the word at an offset; None where that is nothing."""
+    """Return what is known of the word at an offset, as Markdown; None where that is nothing."""
     text = analysis.source.text
     word = next((m.group() for m in _WORD.finditer(text) if m.start() <= offset < m.end()), None)
     if word is None:

@@ -331,7 +331,8 @@ class HostArray:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a pointer of host code points: ``offset`` elements behind the first one of the parameter ``base``.
+    """The place that a pointer of host code points to: ``offset`` elements behind the first one of the parameter
+    ``base``.
 
     An ``offset`` of None is not known; neither is the whole address where ``base`` is None.
     """
@@ -444,12 +445,12 @@ class Function:
 
     @property
     def written_parameters(self) -> tuple[Parameter, ...]:
-        """Those of the C function, and the variables of the file that it uses."""
+        """The parameters of the C function, and the variables of the file that it uses."""
         return tuple(p for p in self.parameters if not p.added)
 
     @property
     def own_parameters(self) -> tuple[Parameter, ...]:
-        """Those of the C function alone."""
+        """The parameters of the C function alone."""
         return tuple(p for p in self.parameters if not (p.added or p.of_file))
 
     @property
@@ -473,7 +474,7 @@ class Program:
 
     @property
     def include_flags(self) -> tuple[str, ...]:
-        """Where compilers find what the file includes, as their options; none where it includes nothing of its own."""
+        """Return the compiler options for where the file's includes are; none where it includes nothing of its own."""
         if not self.included and not self.configuration.directories:
             return ()
         beside = Path(self.file.path).absolute().parent

@@ -1,4 +1,4 @@
-"""Which updates may be atomic: what a GPU does in one step, and what gives the same in any order.
+"""The check of atomic updates: what a GPU does in one step, and what gives the same in any order.
 
 In: a ``meta_atomic`` statement whose names are right.  Out: CF0225 for a target or an operator that cannot be
 atomic, CF0226 for types that cannot::

@@ -196,7 +196,7 @@ def _cut(
 
 
 def _place(loop: MetaFor, kind: ScalarType, block: str, extent: Name | IntLiteral, thread: str) -> Expr:
-    """Where the iterator is, computed in a type that is no narrow one."""
+    """Return the value of the iterator, computed in a type that is no narrow one."""
     counter = Name(block) if kind is ScalarType.INT else Cast(kind, Name(block), loop.span)
     first = counter if extent == ONE else Binary("*", counter, extent)
     place: Expr = Binary("+", first, Name(thread), loop.span)

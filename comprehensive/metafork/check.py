@@ -28,8 +28,8 @@ from comprehensive.metafork.walk import arrays
 
 @dataclass(frozen=True, slots=True)
 class HostNames:
-    """What host code says about names: where it first uses each, which it declares in words outside the
-    language, and which the file defines as macros."""
+    """The names in host code: where it first uses each, which it declares in words outside the language, and which the
+    file defines as macros."""
 
     mentions: Mapping[str, Span]
     pointed: tuple[tuple[Span, frozenset[str]], ...]
@@ -55,8 +55,8 @@ def check_function(function: Function, host: HostNames, sink: DiagnosticSink) ->
 
 
 def check_generated_names(functions: Sequence[Function], sink: DiagnosticSink) -> None:
-    """What is generated for a function bears its name: no two functions of a file share one of these names, and the
-    program has none of them besides."""
+    """Report names that two functions of a file would share in what is generated, or that the program has besides: what
+    is generated for a function bears its name."""
     _check_shared_names(functions, sink)
     reported: set[str] = set()
     parameters = {p.name for function in functions for p in function.parameters}

@@ -76,7 +76,7 @@ def constant_arrays(declarations: Iterable[Item], constants: Constants) -> dict[
 
 
 def constant_arrays_inside(body: Sequence[Token], constants: Constants) -> dict[str, ConstantArray]:
-    """Those that a function declares between its outermost braces, for all of it: ``static const float w[3] = {...};``.
+    """Return the arrays that a function declares between its outermost braces: ``static const float w[3] = {...};``.
 
     ``body`` are its tokens, those of regions blanked.  A name that it declares again is not among them.
     """
@@ -122,7 +122,8 @@ def _table(words: Sequence[Token], kind: ScalarType, constants: Constants) -> Co
 
 
 def lengths_of(words: Sequence[Token], constants: Constants) -> tuple[int | None, ...] | None:
-    """What stands in brackets; None for the first one where nothing does."""
+    """Return the values in brackets; None for the first pair where it is empty, None for all where one is not constant.
+    """
     found: list[int | None] = []
     position = 0
     while position < len(words):
@@ -145,7 +146,7 @@ def lengths_of(words: Sequence[Token], constants: Constants) -> tuple[int | None
 
 
 def _parts(group: Sequence[Token]) -> list[Sequence[Token]]:
-    """What stands between the commas of a list in braces; a comma at its end is followed by nothing."""
+    """Return the parts between the commas of a list in braces; a comma at its end is followed by nothing."""
     return [part for part in split(group[1:-1]) if part]
 
 

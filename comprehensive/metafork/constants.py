@@ -67,7 +67,7 @@ def constant(expression: Expr) -> Folded:
 
 
 def changed_by(value: Constant, kind: ScalarType) -> int | None:
-    """What a constant becomes when it is stored in an integer type that cannot hold it; None where nothing is lost.
+    """Return what a constant becomes in an integer type that cannot hold it; None where nothing is lost.
 
     A negative number for an unsigned type, and all bits of a signed one as in ``int k = 0xffffffff``, are meant.
     """

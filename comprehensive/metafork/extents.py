@@ -1,4 +1,4 @@
-"""Where in host code something ends: tokens and the positions of regions in, the position after it out.
+"""The ends of constructs in host code: tokens and the positions of regions in, the position after a construct out.
 
 ``for (;;) while (c) { a = 1; } b = 2;`` as tokens: the statement at ``for`` ends after ``}``.  What is
 not well formed ends somewhere, at the latest where the text does.

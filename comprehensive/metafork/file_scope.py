@@ -1,4 +1,4 @@
-"""What stands outside the functions with regions and their host code needs.
+"""The parts of the file outside the functions with regions that their host code needs.
 
 In: a file and its functions.  Out: pieces in the order of the text: every preprocessor line, and the helper functions,
 types and constants that host code names, directly or through one another::
@@ -78,7 +78,7 @@ def functions_besides(functions: Sequence[Function]) -> tuple[Span, ...]:
 
 
 def calls_of_regions(functions: Sequence[Function]) -> tuple[Token, ...]:
-    """Where host code, or a helper of it, calls a function that has regions itself."""
+    """Return the tokens where host code, or a helper of it, calls a function that has regions itself."""
     if not functions:
         return ()
     file = functions[0].span.file

@@ -98,7 +98,7 @@ def condition_of(name: str, condition: Expr) -> tuple[str | None, Expr]:
 
 
 def step_of(name: str, target: Expr, operator: str, value: Expr) -> Expr | None:
-    """What an assignment adds to an iterator; None for any other one."""
+    """Return what an assignment adds to an iterator; None for any other one."""
     if not isinstance(target, Name) or target.identifier != name:
         return None
     match operator, value:

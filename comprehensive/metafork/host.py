@@ -90,7 +90,7 @@ Item: TypeAlias = HostScalar | HostArray | Opaque | Precondition | Fact
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What host code establishes for one region."""
+    """The scalars, arrays and facts that host code establishes for one region."""
 
     scalars: tuple[HostScalar, ...]
     arrays: tuple[HostArray, ...]
@@ -244,7 +244,8 @@ class _Reader:
         return end
 
     def _hold(self, condition: Expr | None, position: int) -> None:
-        """What governs the statement at ``position`` holds there; after an ``#if`` it may govern another one."""
+        """Add the fact that a condition holds at ``position``, which it governs; not within an ``#if``, where it may
+        govern another statement."""
         if condition is not None and self._conditionals == 0:
             self._add(Fact(condition, position, governs=True))
 
@@ -531,7 +532,7 @@ def _may_be_macro_call(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _opened(directive: str) -> int:
-    """By how much a preprocessor line changes the number of conditionals that are open."""
+    """Return the change of the number of open conditionals by a preprocessor line."""
     word = re.match(r"#\s*(if|ifdef|ifndef|endif)\b", directive)
     return 0 if word is None else -1 if word[1] == "endif" else 1
 
@@ -549,7 +550,7 @@ def _mentioned(item: Item) -> set[str]:
 
 
 def _hide(items: dict[int, Item], number: int, name: str) -> None:
-    """What becomes of an item when a new ``name`` hides an outer one."""
+    """Forget what an item says when a new ``name`` hides an outer one."""
     match items.get(number):
         case HostScalar(own) as scalar if own != name:
             items[number] = replace(scalar, value=None)

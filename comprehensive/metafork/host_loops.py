@@ -72,7 +72,7 @@ def host_loop(
 
 
 def _step(tokens: Sequence[Token], text: LoopText, expression: ReadExpression) -> int | None:
-    """By how much ``t++``, ``--t`` or ``t += 2`` changes ``t``."""
+    """Return the step by which ``t++``, ``--t`` or ``t += 2`` changes ``t``."""
     last = text.body - 1
     texts = [token.text for token in tokens[text.second + 1 : last]]
     if texts in ([text.name, "++"], ["++", text.name]):
@@ -101,7 +101,7 @@ def _leaves_early(tokens: Sequence[Token], regions: Mapping[int, int], text: Loo
 
 
 def _regions_first(tokens: Sequence[Token], regions: Mapping[int, int], text: LoopText) -> int:
-    """How many regions are in the body of the loop; 0 where anything but braces stands before one of them."""
+    """Return the number of regions in the body of the loop; 0 where anything but braces stands before one of them."""
     position, found, is_behind = text.body, 0, False
     while position < text.end:
         if position in regions:

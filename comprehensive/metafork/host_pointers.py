@@ -1,4 +1,4 @@
-"""Where pointers of host code point when it comes to a region: statements in, all that may be out.
+"""The targets of pointers of host code when it comes to a region: statements in, all that may be out.
 
 ::
 
@@ -97,7 +97,8 @@ def host_pointers(
 def _not_followed(
     tokens: Sequence[Token], regions: Mapping[int, int], data: AbstractSet[str]
 ) -> HostPointers:
-    """Of a text that is too long: it may do anything with parameters where it speaks of them, and nothing elsewhere."""
+    """Return the result for a text that is too long: it may do anything with parameters where it speaks of them, and
+    nothing elsewhere."""
     inside = {p for first, last in regions.items() for p in range(first, last + 1)}
     others = {
         position: frozenset((token.text,))
@@ -155,7 +156,7 @@ class _Steps:
         self._exchanges: dict[int, tuple[tuple[str, str], ...]] = {}
 
     def result(self) -> HostPointers:
-        """What has been found in all statements so far."""
+        """Return what has been found in all statements so far."""
         findings = self.statements.findings
         others = {
             position: frozenset(findings.pointing.get(variable.key, ()))
@@ -175,7 +176,7 @@ class _Steps:
     # --- statements --------------------------------------------------------------------------------------
 
     def sequence(self, first: int, last: int, states: States) -> States:
-        """What statements, one after the other, make of states."""
+        """Return the states after statements that run one after the other."""
         position = first
         while position < last:
             position, states = self._statement(position, last, states)
@@ -249,14 +250,14 @@ class _Steps:
         return end if end in self._regions else end + 1, _NOTHING if leaves else self._limited(states)
 
     def _scoped(self, run: Callable[[], States]) -> States:
-        """What statements in a scope of their own make of states."""
+        """Return the states after statements in a scope of their own."""
         self._scopes.append({})
         states = run()
         own = {variable.key for variable in self._scopes.pop().values() if variable is not None}
         return frozenset(_without(state, own) for state in states) if own else states
 
     def _body(self, position: int, last: int, states: States) -> tuple[int, States]:
-        """What a loop or a condition governs."""
+        """Run the body that a loop or a condition governs; return the position behind it and the states."""
         if position >= last:
             return last, states
         end = position

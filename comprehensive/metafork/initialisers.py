@@ -197,7 +197,7 @@ def _begun(item: Expr | Initialiser, offset: int, inner: tuple[int, ...]) -> tup
 
 
 def _rows(elements: Initialiser, inner: tuple[int, ...]) -> int:
-    """How many elements of the outermost extent the braces name."""
+    """Return the number of elements of the outermost extent that the braces name."""
     places = 0
     for item in elements.items:
         places += prod(_begun(item, places, inner))

@@ -99,7 +99,7 @@ class Helpers:
         outside: NamesOutside,
         taken: Iterable[str],
     ) -> Helpers:
-        """Those among ``items``; the names ``taken`` are not given to what is inlined."""
+        """Make the helpers of the functions among ``items``; the names ``taken`` are not given to what is inlined."""
         named = ((name_of(item), item) for item in items)
         definitions = {name.text: item for name, item in named if name is not None}
         return Helpers(definitions, constants, tables, outside, Namer(taken))
@@ -284,7 +284,7 @@ class Inliner:
                 return with_operands(expression, lambda operand: self._lifted(operand, before, hoists=hoists))
 
     def _called(self, call: Call, given: Sequence[Expr], before: list[Stmt], hoists: bool) -> Expr:
-        """What a call stands for."""
+        """Return the expression that a call stands for."""
         helper = self._helpers.get(call.function, call.span, self._sink)
         nothing = Cast(ScalarType.INT if helper is None else helper.result, IntLiteral(0), call.span)
         if helper is None or not self._fits(helper, call, given):
@@ -432,7 +432,7 @@ def _is_light(value: Expr) -> bool:
 
 
 def _size(body: tuple[Stmt, ...]) -> int:
-    """How many statements and operations there are."""
+    """Return the number of statements and operations in a body."""
     own = [part for statement in statements_in(body) for part in own_expressions(statement)]
     return sum(1 for _ in statements_in(body)) + sum(1 for part in own for _ in subexpressions(part))
 

@@ -29,7 +29,7 @@ class Item:
 
 
 def items(outside: Iterable[Token | None]) -> Iterator[Item]:
-    """What is declared at file level, in order."""
+    """Yield the declarations and definitions at file level, in order."""
     current: list[Token] = []
     depth, is_body = 0, False
     for token in outside:

@@ -1,4 +1,4 @@
-"""How deep programs may be nested: later stages walk trees by recursion and must never run out of stack.
+"""The limits of nesting: later stages walk trees by recursion and must never run out of stack.
 
 In: tokens before parsing, statements after it.  Out: a place that is nested too deeply, or None.
 """

@@ -68,7 +68,7 @@ def scalar_type(words: Iterable[str]) -> ScalarType | None:
 
 
 def type_to_use(name: str) -> str:
-    """What to write instead of a type of C outside the language, as the help of a diagnostic."""
+    """Return the help of a diagnostic: what to write instead of a type of C outside the language."""
     words = name.split()
     if "double" in words:
         return f"use double; the types are {SUPPORTED_TYPES}"
@@ -127,7 +127,7 @@ def float_literal(text: str, span: Span) -> FloatLiteral | str:
 
 
 def stored_literal(number: FloatLiteral | IntLiteral, kind: ScalarType) -> Expr:
-    """What a variable of a storage type has after it was given the number: a constant of type ``float``."""
+    """Return the value of a variable of a storage type after it was given the number: a constant of type ``float``."""
     if isinstance(number, IntLiteral):
         value = float(number.value) if number.value < 2**24 else math.inf
     else:

@@ -1,4 +1,4 @@
-"""Where functions and regions are in a file of any C: found by tokens, without parsing host code.
+"""The functions and regions in a file of any C, found by tokens, without parsing host code.
 
 In: the tokens of a file.  Out: the functions that hold a ``meta_schedule``, with the positions of their parts in
 the list of tokens::

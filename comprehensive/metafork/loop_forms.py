@@ -47,7 +47,7 @@ from comprehensive.metafork.written import (
 
 
 class Variable(NamedTuple):
-    """What a name stands for; the type is that of the elements where it is a pointer."""
+    """The variable that a name stands for; the type is that of the elements where it is a pointer."""
 
     type: ScalarType
     is_pointer: bool = False
@@ -272,7 +272,7 @@ def _names(expression: object) -> set[str]:
 def _started(
     loop: Loop, counter: _Counter, variables: Mapping[str, Variable], name: Callable[[str], str]
 ) -> tuple[tuple[Stmt, ...], ScalarType | None, Expr] | None:
-    """What stands before the loop, and the type and the start of its iterator in its header."""
+    """Return the statements before the loop, and the type and the start of its iterator in its header."""
     before: list[Stmt] = []
     start: Expr | None = None
     kind: ScalarType | None = None

@@ -1,4 +1,4 @@
-"""How a file says what is a region, and what the statements of a region mean.
+"""The notation of a file: how it marks regions, and what the statements of a region mean.
 
 In: the tokens of a file, later the tree of one region.  Out: the same tokens with ``meta_schedule { ... }`` around
 every region, later the nest of parallel loops that the region is.  MetaFork has keywords for that, other notations
@@ -52,7 +52,7 @@ class RegionText(NamedTuple):
 
     @property
     def types(self) -> dict[str, ScalarType]:
-        """Those of the scalars around the region."""
+        """The types of the scalars around the region."""
         known = {p.name: p.type for p in self.parameters if not p.is_data}
         return known | {s.name: s.type for s in self.around.scalars}
 
@@ -86,7 +86,7 @@ class Notation(Protocol):
         ...
 
     def region(self, text: RegionText) -> RegionTree:
-        """What the statements of a region mean; errors go to the sink of the tokens."""
+        """Return the nest that the statements of a region mean; errors go to the sink of the tokens."""
         ...
 
 
@@ -129,7 +129,7 @@ class MetaFork:
 
 
 def _rank(body: tuple[Stmt, ...]) -> int:
-    """How many parallel loops there are, one in the other with nothing between."""
+    """Return the number of parallel loops that stand one in the other with nothing between."""
     match body:
         case (MetaFor() as outermost,):
             return len(perfect_run(outermost))

@@ -372,7 +372,7 @@ class _FunctionReader:
         return Inliner(self._helpers, scope, self._origin.sink).body(body)
 
     def _clauses(self, found: FoundRegion) -> _Clauses:
-        """What each clause says; nothing after an error in it."""
+        """Read each clause of a region; nothing after an error in it."""
         cache: tuple[str, ...] | None = None
         block: tuple[Name | IntLiteral, ...] = ()
         seen: set[str] = set()
@@ -516,7 +516,7 @@ def _unknown_type(words: Sequence[Token]) -> Token | None:
 
 
 def _open_extent(words: Sequence[Token]) -> str | None:
-    """What to write for ``float a[n][]``, where an extent after the first is left out."""
+    """Return what to write for ``float a[n][]``, where an extent after the first is left out; None for other words."""
     kinds = [word.type for word in words]
     name = next((word.text for word, after in pairwise(words) if after.type == "LSQB"), None)
     later = [
@@ -529,7 +529,7 @@ def _open_extent(words: Sequence[Token]) -> str | None:
 
 
 def _several_stars(function: str, words: Sequence[Token]) -> str | None:
-    """What to write for ``float **a``, rows each of which is memory of its own."""
+    """Return what to write for ``float **a``, rows each of which is memory of its own; None for other words."""
     kinds = [word.type for word in words]
     if kinds.count("STAR") < 2 or words[-1].type != "NAME":
         return None
@@ -576,7 +576,7 @@ def _report_calls(functions: Sequence[Function], sink: DiagnosticSink) -> None:
 
 
 def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
-    """What the emitted file cannot share with the program."""
+    """Warn of variables that the emitted file cannot share with the program."""
     for token in mutable_variables(functions):
         sink.warning(
             "CF0320",
@@ -615,7 +615,7 @@ def _hidden(
 
 
 def _first_mentions(host: Sequence[Token], definitions: frozenset[int]) -> dict[str, Span]:
-    """Where host code first speaks of a name, declarations of it and members of structures excepted."""
+    """Return the first mention of each name in host code, declarations of it and members of structures excepted."""
     found: dict[str, Span] = {}
     for position, token in enumerate(host):
         is_member = position > 0 and host[position - 1].type == "DOT"

@@ -60,7 +60,7 @@ class PointerExpressions:
         self._number = number
 
     def mentions(self, first: int, last: int) -> Iterator[tuple[int, Variable]]:
-        """Where variables are spoken of."""
+        """Yield the positions where variables are spoken of, with the variables."""
         for position in range(first, last):
             token = self._tokens[position]
             is_member = position > 0 and self._tokens[position - 1].type == "DOT"
@@ -94,7 +94,7 @@ class PointerExpressions:
         return self._tokens[places[0]].text, left.tree, right.tree
 
     def rows(self, first: int, last: int) -> tuple[tuple[Expr | None, ...], tuple[str, ...]]:
-        """What stands in brackets, as expressions and as texts."""
+        """Return the contents of the brackets, as expressions and as texts."""
         found: list[Expr | None] = []
         texts: list[str] = []
         for begin, end in self._brackets(first, last):
@@ -223,7 +223,7 @@ class PointerExpressions:
                 return None
 
     def _address(self, first: int, last: int) -> Pointer | None:
-        """What is behind a ``&``."""
+        """Return the pointer that the operand of ``&`` gives; None where it is not understood."""
         if last == first + 1:
             variable = self._variable(self._tokens[first].text)
             if variable is None or variable.levels != 1:
@@ -301,7 +301,7 @@ class PointerExpressions:
 
 
 def _first_row(pointer: Pointer) -> Pointer:
-    """Of a pointer to rows, that to the elements, or shorter rows, of the first one."""
+    """Return the pointer to the elements, or shorter rows, of the first row that ``pointer`` points to."""
     return replace(pointer, rows=pointer.rows[1:], row_texts=pointer.row_texts[1:])
 
 

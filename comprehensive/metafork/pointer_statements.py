@@ -1,4 +1,4 @@
-"""What declarations, assignments and calls of host code do to pointers: a statement and states in, states out.
+"""The effect of declarations, assignments and calls of host code on pointers: a statement and states in, states out.
 
 ::
 
@@ -48,7 +48,7 @@ _LONGEST_NUMBER = 1000
 
 @dataclass(slots=True)
 class Findings:
-    """What a text says of pointers.
+    """The findings of a text about pointers.
 
     ``understood`` are positions of names that are only copied, moved or compared there, ``failed`` the others with
     their variables; ``pointing`` says for each variable, by key, to whose data it may point; ``texts`` are pieces as
@@ -94,7 +94,7 @@ class PointerStatements:
         """Whether nothing has been done but to copy pointers."""
 
     def variable(self, name: str) -> Variable | None:
-        """What a name stands for here, if it is data or a pointer."""
+        """Return the variable that a name stands for here, if it is data or a pointer."""
         return next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
 
     def _number(self, text: Sequence[Token]) -> Expr | None:
@@ -174,7 +174,7 @@ class PointerStatements:
         return done
 
     def _done(self, first: int, last: int, states: States) -> States | None:
-        """What an expression makes of the states; None where it is not understood."""
+        """Return the states after an expression; None where it is not understood."""
         if [token.text for token in self._tokens[first : first + 3]] == ["(", "void", ")"]:
             return None if self.expressions.pointer(first + 3, last) is None else states
         called = self._call(first, last, states)
@@ -224,7 +224,7 @@ class PointerStatements:
     # --- declarations --------------------------------------------------------------------------------------
 
     def _type(self, first: int, last: int) -> int | None:
-        """Where the type of a declaration ends, if these tokens are one."""
+        """Return the position where the type of a declaration ends, if these tokens are one."""
         position = first
         while position < last and self._tokens[position].type in ("TYPE_WORD", "QUALIFIER", "STRUCT"):
             position += 1

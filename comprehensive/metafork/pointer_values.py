@@ -1,4 +1,4 @@
-"""What pointers of host code are worth: variables, where they point, and expressions over them as small trees.
+"""Values of pointers of host code: variables, where they point, and expressions over them as small trees.
 
 ::
 
@@ -42,14 +42,14 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where a pointer to a pointer points to: the variable with this key."""
+    """The target of a pointer to a pointer: the variable with this key."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a condition has turned out to be; ``read`` are the names in it."""
+    """The value that a condition has turned out to have; ``read`` are the names in it."""
 
     holds: bool
     read: frozenset[str]
@@ -84,7 +84,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Where one condition has been decided, it is decided likewise until what it reads changes."""
+    """A choice between two trees: once a condition is decided, it stays so until what it reads changes."""
 
     condition: Condition
     then: Tree
@@ -100,12 +100,12 @@ Tree: TypeAlias = Read | Moved | Choice | Constant
 
 
 def at(state: State, key: str) -> Value:
-    """Where a variable points."""
+    """Return the value of a variable: where it points."""
     return next((value for name, value in state if name == key), UNKNOWN)
 
 
 def values(tree: Tree, state: State) -> frozenset[tuple[Value, State]]:
-    """Where the value of an expression may point, each with the state in which it does."""
+    """Return the places where the value of an expression may point, each with the state in which it does."""
     match tree:
         case Constant(value):
             return frozenset(((value, state),))

@@ -49,7 +49,7 @@ INDENT = "  "
 
 
 def assert_words(assertion: HostAssert) -> str:
-    """What an assert demands as its author wrote it, comments and all; printed where it was generated."""
+    """Return the condition of an assert as its author wrote it, comments and all; printed where it was generated."""
     if assertion.span is GENERATED:
         return "1" if assertion.condition is None else print_expr(assertion.condition)
     return re.sub(r"(?s)\A\s*assert\s*\((.*)\)\s*;?\s*\Z", r"\1", assertion.span.text)
@@ -269,7 +269,7 @@ def print_program(program: Program, regions: Mapping[int, str]) -> str:
 
 
 def print_regions(program: Program, regions: Mapping[int, str]) -> list[tuple[Span, str]]:
-    """What stands in the places of the regions that are replaced, in order of the text.
+    """Return the text in the place of each region that is replaced, in order of the text.
 
     Several regions of one place are printed together, those that are not replaced as they are.
     """

@@ -77,7 +77,7 @@ def conjunction(conditions: Sequence[Expr]) -> Expr:
 
 
 def possible(guard: Binary, ends: Mapping[str, Ends]) -> Binary | None:
-    """What has to hold for a guard to hold anywhere between these ends; None where that is not known."""
+    """Return the condition that a guard needs to hold anywhere between these ends; None where that is not known."""
     small = extreme(guard.left, ends, greatest=False)
     large = extreme(guard.right, ends, greatest=True)
     return None if small is None or large is None else replace(guard, left=small, right=large)

@@ -78,7 +78,7 @@ def is_own(name: str) -> bool:
 
 
 def why_reserved(name: str) -> str | None:
-    """What keeps a name out of generated code, as the end of a sentence about it; None where nothing does."""
+    """Return why a name cannot stand in generated code, as the end of a sentence about it; None where it can."""
     if is_own(name):
         return "begins as the names of generated code do"
     if name in _KEYWORDS:
@@ -109,7 +109,7 @@ def is_machine_symbol(name: str) -> bool:
 
 
 def generated_names(function: str, regions: int) -> frozenset[str]:
-    """What the header and the CUDA source define at file level for a function with so many regions.
+    """Return the names that the header and the CUDA source define at file level for a function with so many regions.
 
     Leaves stand for one another: all are number 0 here, see :func:`with_leaf_zero`.
     """

@@ -97,7 +97,7 @@ class Returns:
         return always_returns(statement.then) or always_returns(statement.otherwise)
 
     def _with_rest(self, statement: If, rest: tuple[Stmt, ...]) -> If:
-        """What follows becomes part of the branch that comes to its end."""
+        """Return the ``if`` with the statements that follow it in the branch that comes to its end."""
         then, otherwise = statement.then, statement.otherwise
         if always_returns(then):
             otherwise = (*otherwise, *rest)

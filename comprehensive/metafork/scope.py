@@ -1,4 +1,4 @@
-"""What a name in a region stands for.
+"""The meaning of names in a region.
 
 In: a function and a region.  Out: the outermost scope of the region, to which the check adds locals::
 
@@ -15,7 +15,7 @@ from comprehensive.metafork.ast import Function, MetaSchedule, ScalarType
 
 
 class Kind(Enum):
-    """What was declared; the value is how a diagnostic calls it."""
+    """The kind of a declaration; the value is how a diagnostic calls it."""
 
     PARAMETER = "parameter"
     HOST = "host variable"

@@ -1,4 +1,4 @@
-"""Which scalars of a function keep their value: the condition under which a definition reaches a region.
+"""The scalars of a function that keep their value: the condition under which a definition reaches a region.
 
 In: the host tokens of a function and the macros of its file.  Out: the names that may change after they are
 defined, and where; the answer errs on that side (``f(&n)``, ``n++``, ``SET(n)`` and ``#define STEP n++`` all count).

@@ -156,7 +156,7 @@ def _check_nest(loop: MetaFor, sink: DiagnosticSink) -> None:
 
 @dataclass(slots=True)
 class _BlockChecker:
-    """What stands between the grid and the threads."""
+    """The check of what stands between the grid and the threads."""
 
     sink: DiagnosticSink
     bands: list[tuple[MetaFor, ...]] = field(default_factory=lambda: [])

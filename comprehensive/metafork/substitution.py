@@ -34,7 +34,7 @@ from comprehensive.metafork.rewrite import with_operands
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What an array stands for: elements of another one, from the first subscripts on and so many further."""
+    """The part of another array that an array stands for: the elements from ``subscripts`` on, ``offset`` further."""
 
     array: str
     subscripts: tuple[Expr, ...] = ()

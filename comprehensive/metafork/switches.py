@@ -69,7 +69,7 @@ def chain(switch: Switch, name: Callable[[str], str]) -> tuple[Stmt, ...]:
 
 
 def _labels(statement: Stmt) -> list[Label]:
-    """Those in a statement that belong to the switch around it."""
+    """Return the labels in a statement that belong to the switch around it."""
     pending: list[object] = [statement]
     found: list[Label] = []
     for node in nodes(*pending):
@@ -102,7 +102,7 @@ def _split(body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], list[_Part]]:
 
 
 def _whole(found: list[_Part], position: int) -> tuple[Stmt, ...]:
-    """What runs from a part on: it, and those behind it up to one that ends with a jump."""
+    """Return the statements that run from a part on: it, and those behind it up to one that ends with a jump."""
     body: list[Stmt] = []
     for part in found[position:]:
         body += part.body

@@ -1,4 +1,4 @@
-"""What a syntax error says: the construct of C that is not in the language, or what was found and expected.
+"""The diagnostics of syntax errors: the construct of C that is not in the language, or what was found and expected.
 
 In: the token that does not fit, the one before it, and what would fit.  Out: one diagnostic::
 

@@ -1,4 +1,4 @@
-"""What programs write and the tree has no nodes for: the parser makes these, :mod:`sequencing` takes them away again.
+"""The nodes between parser and tree for what programs write: the parser makes these, :mod:`sequencing` takes them away.
 
 In: C with effects inside of expressions, loops of any form, ``switch``.  Out: the nodes between both, which stand in
 trees of :mod:`ast` where an expression or a statement can stand::

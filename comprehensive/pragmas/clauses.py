@@ -141,7 +141,7 @@ def private_names(directive: Directive) -> tuple[str, ...]:
 
 
 def reductions(directive: Directive) -> tuple[Reduction, ...]:
-    """What the directive adds up, or puts together in another way."""
+    """Return the reductions of the directive: what it adds up, or puts together in another way."""
     found: list[Reduction] = []
     for clause in directive.of("reduction"):
         head, _, listed = (clause.argument or "").partition(":")

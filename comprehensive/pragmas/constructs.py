@@ -1,4 +1,4 @@
-"""What a directive is for the tool: a parallel loop, something that may stay away, or something refused.
+"""The construct that a directive is for the tool: a parallel loop, something that may stay away, or something refused.
 
 In: the words of a directive.  Out: a :class:`Construct`::
 
@@ -103,7 +103,7 @@ _FIRST_OF_LOOPS = _LOOPS | {"parallel", "target", "teams"}
 
 
 def construct(directive: Directive) -> Construct:
-    """What a directive is; words that there are not are refused."""
+    """Return the construct of a directive; words that there are not are refused."""
     words = directive.words
     first = words[0] if words else ""
     if words and advice_against(directive) is not None:
@@ -135,7 +135,7 @@ def _openacc(directive: Directive) -> Construct:
 
 
 def advice_against(directive: Directive) -> str | None:
-    """What to write instead of a directive that is known and refused."""
+    """Return what to write instead of a directive that is known and refused; None for any other one."""
     table = _REFUSED[directive.model]
     if directive.words[0] == "atomic":
         kinds = [c for c in directive.clauses if c.name in ("read", "write", "capture", "compare")]

@@ -39,7 +39,7 @@ class Dimension:
 
     @property
     def reads(self) -> frozenset[str]:
-        """What its range depends on."""
+        """Return the names that its range depends on."""
         return frozenset((*names(self.counted.start), *names(self.counted.bound)))
 
 

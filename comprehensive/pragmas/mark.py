@@ -1,4 +1,5 @@
-"""Which loops are regions: the tokens of a file in, the same with ``meta_schedule { ... }`` around these loops out.
+"""The loops that are regions: the tokens of a file in, the same with ``meta_schedule { ... }`` around these loops out.
+}`` around these loops out.
 
 ::
 
@@ -40,14 +41,14 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What stands behind a region: the tokens from a position on, where so many braces are open."""
+    """The rest of the function behind a region: the tokens from a position on, where so many braces are open."""
 
     tokens: Sequence[Token]
     position: int
     depth: int
 
     def reads(self, variables: AbstractSet[str]) -> Token | None:
-        """Where a function reads one of the variables before it gives it another value."""
+        """Return the token where the function reads one of the variables before it gives it another value."""
         return read_again(self.tokens, self.position, self.depth, variables)
 
 
@@ -264,8 +265,8 @@ _CONDITIONAL = re.compile(r"#\s*(if|ifdef|ifndef|elif\w*|else|endif)\b")
 
 
 def _opened_before(lines: Sequence[Token], start: int) -> int | None:
-    """Where a region begins whose first directive is at ``start``: there, or at the ``#if`` around the directives
-    alone; None where ``lines``, which stand before the loop, are torn apart."""
+    """Return where a region begins whose first directive is at ``start``: there, or at the ``#if`` around the
+    directives alone; None where ``lines``, which stand before the loop, are torn apart."""
     open_lines: list[Token] = []
     begin = start
     for line in lines:

@@ -71,7 +71,7 @@ def _check_claims(program: Program, notation: Pragmas, sink: DiagnosticSink) -> 
 
 
 def _models(source: SourceFile, models: Models) -> frozenset[str]:
-    """Those whose directives count: of ``auto`` OpenMP where the file has some."""
+    """Return the models whose directives count: for ``auto`` OpenMP where the file has some."""
     if models != "auto":
         return frozenset((models,))
     found = [

@@ -1,4 +1,4 @@
-"""Which scalars every iteration has for itself, and which all of them share.
+"""The scalars that every iteration has for itself (private), and those that all of them share.
 
 In: a loop with its directives.  Out: the loop with variables of its own, and errors for shared ones that iterations
 change: in C an iterator that is declared outside of a parallel loop is shared, unless a clause says otherwise::
@@ -115,7 +115,7 @@ def privatised(
 def with_locals(
     text: RegionText, inner: tuple[Stmt, ...], types: Mapping[str, ScalarType]
 ) -> tuple[Stmt, ...] | None:
-    """What an iteration does, with its variables declared; None after an error (CF1108)."""
+    """Return the body of an iteration, with its variables declared; None after an error (CF1108)."""
     for variable, kind in types.items():
         read = flow(inner, variable).read
         if read is not None:

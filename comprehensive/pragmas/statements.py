@@ -1,4 +1,4 @@
-"""Where a statement of C ends, by its tokens alone.
+"""The end of a statement of C, by its tokens alone.
 
 ``for (;;) if (c) a = 1; else b = 2; d = 3;``: the statement at ``for`` ends before ``d``.  What is not well formed ends
 somewhere, at the latest where the text does.

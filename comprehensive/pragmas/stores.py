@@ -1,4 +1,4 @@
-"""Where the result of a sum goes: the assignments behind a loop that belong to its region.
+"""The stores of the result of a sum: the assignments behind a loop that belong to its region.
 
 ::
 
@@ -43,8 +43,8 @@ def _is_store(tokens: Sequence[Token], position: int, sums: AbstractSet[str]) ->
 def read_again(
     tokens: Sequence[Token], position: int, depth: int, variables: AbstractSet[str]
 ) -> Token | None:
-    """Where the rest of a function, in which ``depth`` braces are open, mentions a variable before it gives it another
-    value."""
+    """Return the token where the rest of a function, in which ``depth`` braces are open, mentions a variable before it
+    gives it another value."""
     waiting = set(variables)
     while position < len(tokens) and depth > 0 and waiting:
         token = tokens[position]

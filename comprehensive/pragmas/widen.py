@@ -55,7 +55,8 @@ def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]
 
 
 def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
-    """Why the loop of the program over ``iterator``, in the grid of a nest, is not parallel, or not proved to be."""
+    """Return why the loop of the program over ``iterator``, in the grid of a nest, is not parallel, or not proved to
+    be."""
     found = [verdict for _, own, verdict in verdicts(nest) if user_loop(nest, own) == iterator]
     return next((verdict for verdict in found if not isinstance(verdict, Parallel)), None)
 

@@ -1,4 +1,4 @@
-"""How messages speak to users of OpenMP and OpenACC, who have written no ``meta_for`` and no ``B0``."""
+"""The words of messages for users of OpenMP and OpenACC, who have written no ``meta_for`` and no ``B0``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a module will be assembled: the assembler at hand, and the limits that its command line states.
+"""The way in which a module will be assembled: the assembler at hand, and the limits that its command line states.
 
 In: what is known of the build.  Out: what kernels take, as ptxas counts it::
 
@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What holds for a kernel, by its directives and the command line; None where nothing states it."""
+    """The bounds that directives and the command line state for a kernel; None where nothing states it."""
 
     registers: int | None
     """The most registers of a thread that are stated; those that blocks leave are not in it."""
@@ -76,7 +76,7 @@ def tuning_of(function: Function, limits: Limits) -> Tuning:
 
 @dataclass(frozen=True)
 class Build:
-    """How a module will be assembled.
+    """The way in which a module will be assembled.
 
     ``arch`` is that of the build, None for the module's own; ``flags`` are those of ptxas, of which ``limits`` are what
     is understood.  ``threads`` are those of a block where nothing states them.
@@ -95,11 +95,12 @@ class Build:
         return tuning_of(function, self.limits).threads or self.threads
 
     def device(self, module: Module) -> Device | None:
-        """What is known of the device that the module is assembled for; None where it is not known."""
+        """Return the device that the module is assembled for; None where it is not known."""
         return device_of(self.arch or module.target[0])
 
     def usage(self, module: Module, function: Function) -> Usage | None:
-        """What a kernel takes when it stands in the place of that of its name; None where no assembler says it."""
+        """Return the resources that a kernel takes when it replaces the one of its name; None where no assembler says
+        it."""
         if self.assembler is None or not function.is_kernel:
             return None
         changed = module.with_functions({function.symbol: function})
@@ -112,7 +113,8 @@ class Build:
         return None
 
     def usages(self, module: Module) -> Mapping[str, Usage]:
-        """What all kernels take, by symbol; empty where no assembler says it, or it rejects the module."""
+        """Return the resources that each kernel takes, by symbol; empty where no assembler says it, or it rejects the
+        module."""
         if self.assembler is None:
             return {}
         from comprehensive.toolchain.compiled import SourceRejectedError

@@ -99,7 +99,7 @@ class Function(Item):
 
     @cached_property
     def results(self) -> dict[Hashable, Any]:
-        """What analyses have found of the function, by analysis: it never changes, and many passes ask the same."""
+        """The results of analyses of the function, by analysis: it never changes, and many passes ask the same."""
         return {}
 
     def with_body(self, body: Sequence[Statement]) -> Function:

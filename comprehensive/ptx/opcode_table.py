@@ -23,7 +23,7 @@ from ..data import spec_directory
 
 
 class Effect(Flag):
-    """What an instruction does to memory; ask for a part with ``Effect.WRITE in opcode.effect``."""
+    """The effect of an instruction on memory; ask for a part with ``Effect.WRITE in opcode.effect``."""
 
     NONE = 0
     READ = 1
@@ -111,7 +111,7 @@ def _file() -> _File:
 
 @cache
 def type_bits() -> dict[str, int]:
-    """How many bits a value has, for every word that is a type."""
+    """Return the number of bits of a value, for every word that is a type."""
     return _file()["bits"]
 
 

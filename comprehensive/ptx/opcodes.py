@@ -156,7 +156,7 @@ def _in_fragment(element: str) -> str:
 
 
 def bits(kind: str) -> int:
-    """How many bits a value of that type has: 32 for ``f16x2``; raises KeyError for what is no type."""
+    """Return the number of bits of a value of that type: 32 for ``f16x2``; raises KeyError for what is no type."""
     return type_bits()[kind]
 
 

@@ -147,7 +147,7 @@ class Pair(Several):
 
 @dataclass(frozen=True)
 class Arguments(Several):
-    """What a call passes or is given: ``(param0, param1)``."""
+    """The arguments that a call passes or is given: ``(param0, param1)``."""
 
     opening = "("
     closing = ")"

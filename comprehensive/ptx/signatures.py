@@ -1,4 +1,4 @@
-"""What the operands of an instruction are for, by the small language of the opcode table.
+"""The roles of the operands of an instruction, by the small language of the opcode table.
 
 In: the text of a row, such as ``"def T|pred, address, use? b32, use b64 if L2::cache_hint"``, and the modifiers of an
 opcode.  Out: a :class:`Signature`, which knows the slots for every legal number of operands::
@@ -21,7 +21,7 @@ _MORE = 16
 
 
 class Role(Enum):
-    """What an instruction does with an operand."""
+    """The role of an operand: how the instruction uses it."""
 
     DEF = "def"
     USE = "use"

@@ -1,4 +1,4 @@
-"""What a function body of PTX consists of: statements, each of which knows the text that it was read from.
+"""The statements of a function body of PTX, each of which knows the text that it was read from.
 
 ``start`` and ``end`` are offsets into the text of the module, white space and comments before the statement included:
 the texts of the statements of a body, one after the other, are the body.  A statement that a pass has made has

@@ -31,7 +31,7 @@ class Accumulator:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a loop does more than to put values together, as the end of "cannot be shared by threads: ..."."""
+    """The reason why a loop does more than to put values together, as the end of "cannot be shared by threads: ..."."""
 
     reason: str
     span: Span

@@ -1,4 +1,4 @@
-"""How many parts a shared loop has, and in how many steps each goes through its iterations.
+"""The number of parts of a shared loop, and the number of steps in which each goes through its iterations.
 
 In: the loops that are shared, outermost first.  Out: expressions over scalars that the launcher computes::
 

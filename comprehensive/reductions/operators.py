@@ -1,4 +1,4 @@
-"""What a loop may put values together with, and the statements that do it.
+"""The operators with which a loop may put values together, and the statements that do it.
 
 In: a statement.  Out: what it updates, and with which :class:`Operator`::
 
@@ -106,7 +106,7 @@ def operator_called(symbol: str) -> Operator | None:
 
 
 def update_of(statement: Stmt) -> Update | None:
-    """What the statement updates; None where it does something else."""
+    """Return the update that the statement is; None where it does something else."""
     match statement:
         case Block((only,)):
             return update_of(only)

@@ -164,7 +164,7 @@ class _Value:
         return replace(update, span=loop.span)
 
     def ended(self, loop: For) -> Stmt:
-        """What the accumulator holds behind the loop."""
+        """Return the statement behind the loop that gives the accumulator its value."""
         target, whole = Name(self.of.name), Name(self.whole)
         if self.of.operator.neutral is None:
             return Assign(target, "=", whole, loop.span)
@@ -179,7 +179,7 @@ def _loop(iterator: str, extent: Expr) -> MetaFor:
 
 
 def _around(before: tuple[Stmt, ...], loop: For, found: Sequence[Accumulator]) -> tuple[Stmt, ...] | Obstacle:
-    """What a part may need of the statements before the loop: all but stores."""
+    """Return the statements before the loop that a part may need: all but stores."""
     data = arrays((*before, loop)) - {s.name for s in before if isinstance(s, Declare)}
     stored = arrays_assigned(before)
     clash = sorted((stored & arrays((loop,))) | (arrays_assigned((loop,)) & arrays(before)))

@@ -48,7 +48,7 @@ class Shown:
 
     @property
     def times(self) -> tuple[float | None, ...]:
-        """What levels are compared by: measured times where there are some, else predicted cycles."""
+        """The numbers by which levels are compared: measured times where there are some, else predicted cycles."""
         return self.measured_us if self.is_measured else self.predicted
 
     @property

@@ -151,7 +151,7 @@ def render_page(page: PageView) -> str:
 
 
 def page_data(page: PageView) -> dict[str, Any]:
-    """What the script of the page reads besides selection."""
+    """Return the data that the script of the page reads besides selection."""
     atoms: dict[str, int] = {}
     return {
         "machine": {name: str(value) for name, value in page.machine},

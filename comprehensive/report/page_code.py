@@ -42,7 +42,7 @@ def code_of(kernel: Kernel) -> tuple[CodeLine, ...]:
 
 
 def difference(old: Kernel, new: Kernel) -> tuple[DiffLine, ...]:
-    """What tells the new kernel from the old one; their names do not."""
+    """Return the lines in which the new kernel differs from the old one, their names aside."""
     before, after = (_lines(replace(each, name=new.name)) for each in (old, new))
     old_html, new_html = (highlighted("\n".join(lines)) for lines in (before, after))
     found: list[DiffLine] = []

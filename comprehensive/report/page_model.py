@@ -1,4 +1,4 @@
-"""What launches are expected to take, as data for bars: rankings at points in, a table of numbers out.
+"""The expected times of launches, as data for bars: rankings at points in, a table of numbers out.
 
 The model is too large for a page: it is evaluated beforehand, at the starting point and where one slider at a time
 moves from there.  The page says so where the sliders stand at another point.

@@ -41,7 +41,7 @@ class TileSelection:
 
 @dataclass(frozen=True, slots=True)
 class ResidencyText:
-    """How many blocks each resource of a multiprocessor allows of a leaf, and the warps of a block."""
+    """The blocks that each resource of a multiprocessor allows of a leaf, and the warps of a block."""
 
     quotients: tuple[tuple[str, str, str], ...]
     warps: str
@@ -120,7 +120,8 @@ def _integers(region: RegionPlan) -> tuple[Scalar, ...]:
 def _scanned(
     region: RegionPlan, selection: Dispatch, known: Iterable[Scalar], opaque: set[str]
 ) -> tuple[str, ...]:
-    """What opaque asserts, quotients and host code that decide read: none of these has a polynomial of known degree."""
+    """Return the names that opaque asserts, quotients and host code that decide read: none of these has a polynomial of
+    known degree."""
     plain = {s.name for s in given(region)} | MACHINE_PARAMETERS.keys()
     through = {name for each in selection.facts for name, _ in each.powers if name not in plain}
     for quotient in reversed(region.quotients):

@@ -1,4 +1,4 @@
-"""How partitions speak of numbers, equations and cases, in text, JSON and pictures alike.
+"""The words of partitions for numbers, equations and cases, in text, JSON and pictures alike.
 
 number(Fraction(33, 2))               # "33/2"
 equation(atom, ("s", "B"), ("Z_B",))  # "2*s*B + 2 = Z_B"

@@ -1,4 +1,4 @@
-"""What of a plane one can see: exact cells in, cells joined upwards, and the curves between different choices out.
+"""The visible parts of a plane: exact cells in, cells joined upwards, and the curves between different choices out.
 
 A critical value at which the joined cells do not change, such as a crossing inside one leaf, is not seen.
 """

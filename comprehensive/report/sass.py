@@ -28,7 +28,7 @@ from comprehensive.sass.registers import FILES
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """What is predicted of a launch on a device: by this tool, and by the paper's count."""
+    """The predictions for a launch on a device: by this tool, and by the paper's count."""
 
     device: Device
     launch: Launch

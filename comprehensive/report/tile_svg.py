@@ -1,4 +1,4 @@
-"""What a block holds, as a picture: the shape of a block and numbers, where there are some, in, one SVG out.
+"""The contents of a block as a picture: the shape of a block and numbers, where there are some, in, one SVG out.
 
 From left to right: the threads of the block, in the colours of their warps; the elements of each array that the block
 touches in one step of its loops, what it reads beyond what it writes (the halo) hatched, and one thread's share framed;

@@ -52,7 +52,7 @@ def _words(item: Item) -> str:
 
 
 def _arrow(arrow: Arrow | None) -> str:
-    """What leads to an item: ``accept B <= T_B: ``."""
+    """Return the markup of the arrow that leads to an item: ``accept B <= T_B: ``."""
     if arrow is None or arrow.kind == "alternative":
         return ""
     shown = ", ".join(filter(None, (*arrow.words, arrow.consequence)))
@@ -60,6 +60,6 @@ def _arrow(arrow: Arrow | None) -> str:
 
 
 def _more(item: Item) -> str:
-    """What a reader may ask for: lines below, and those of the arrow that leads here."""
+    """Return the markup of what a reader may ask for: lines below, and those of the arrow that leads here."""
     lines = (*(() if item.above is None else item.above.more), *item.more)
     return "".join(f'<div style="{_BOX}"><small>{escape(line)}</small></div>' for line in lines)

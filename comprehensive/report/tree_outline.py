@@ -1,4 +1,4 @@
-"""What every picture of a decision tree shows: a tree in, boxes and arrows with their words out.
+"""The outline of a decision tree that every picture of it shows: a tree in, boxes and arrows with their words out.
 
     Item(kind="branch", words=("words = 2*s*B + 2", "exact"))
     Item(kind="leaf", words=("leaf 0", "cached: a"), above=Arrow(0, "accept", ("2*s*B + 2 <= Z_B",)))

@@ -170,7 +170,7 @@ class GuardedProcess:
     def extents(
         self, library: SerialLibrary, function: str, arguments: Mapping[str, Value], open: Set[str]
     ) -> dict[str, int]:
-        """How many elements of each of the arrays ``open`` the serial program touches with these contents.
+        """Return the number of elements of each array in ``open`` that the serial program touches with these contents.
 
         TooLargeError where it leaves an array, CpuFaultError where it ends the process.
         """
@@ -244,7 +244,7 @@ class GuardedProcess:
         return b"".join(parts)
 
     def _words(self, process: subprocess.Popen[bytes]) -> str:
-        """How the process has ended, with the last line that it wrote."""
+        """Return a text that says how the process has ended, with the last line that it wrote."""
         status = process.wait()
         name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
         self._errors.seek(0)

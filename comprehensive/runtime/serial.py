@@ -77,7 +77,7 @@ class SerialLibrary:
 
 
 def serial_unit(program: Program, name: str, *, every_access: bool = False, parallel: bool = False) -> str:
-    """What a compiler of C takes for the serial program, which it calls by the name; `headers_on_cpu` are for it.
+    """Return the C text of the serial program, which a compiler calls by the name; `headers_on_cpu` are for it.
 
     With ``every_access`` no access to data is dropped, see `elided.py`; with ``parallel`` as for :func:`serial_text`.
     """

@@ -1,4 +1,4 @@
-"""What generated functions are passed besides arguments, as ctypes has it.
+"""The structures that generated functions are passed besides arguments, as ctypes has them.
 
 params_type(interface)(B0=16, ub1=16, s=2, tile=-1)       # a matmul_params
 machine_array({"Z_B": 12288})                             # a cf_machine with plenty of everything else

@@ -1,4 +1,4 @@
-"""What an instruction tells the scheduler: the control bits of its 128-bit word.
+"""The control bits of an instruction's 128-bit word, which tell the scheduler when to issue it.
 
     control_of(word).stall          # 4: cycles until the next instruction of the warp may be issued
     control_of(word).waits          # (0, 2): scoreboards that must be clear before this one is issued

@@ -1,4 +1,4 @@
-"""What one warp of a kernel asks of a multiprocessor: places in issue, cycles of pipes, bytes of local and global
+"""The demand of one warp of a kernel on a multiprocessor: places in issue, cycles of pipes, bytes of local and global
 memory.
 
 In: a function, how often its blocks run, and a device.  Out: :class:`Demand`, of one warp from start to end::
@@ -22,7 +22,7 @@ _OFFSET = re.compile(r"\+(-?)0x([0-9a-f]+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one warp asks for; cycles are those of a multiprocessor that has nothing else to do."""
+    """The demand of one warp; cycles are those of a multiprocessor that has nothing else to do."""
 
     instructions: float
     pipe_cycles: Mapping[str, float]

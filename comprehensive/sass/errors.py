@@ -1,4 +1,4 @@
-"""What is wrong with a file of machine code, or with a question about it."""
+"""The error about a file of machine code, or about a question on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a thread runs each block.
+"""The number of times that a thread runs each block.
 
 In: a function, and how often its loops run.  Out: a number a block, by procedure::
 
@@ -47,7 +47,7 @@ def frequencies(function: SassFunction, trips: Mapping[str, int]) -> tuple[tuple
 
 
 def _within(function: SassFunction, number: int, trips: Mapping[str, int]) -> tuple[float, ...]:
-    """How often the blocks of a procedure run when it is called once."""
+    """Return how often each block of a procedure runs when it is called once."""
     flow = function.procedures[number].flow
     usual = _usual(flow)
     names = function.loop_names

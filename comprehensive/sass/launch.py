@@ -1,4 +1,4 @@
-"""How a kernel is launched, as far as its time depends on it."""
+"""The launch of a kernel, as far as its time depends on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Launch:
 
 
 def multiprocessors_of(device: Device) -> int:
-    """How many multiprocessors a device has, or one of the products of an architecture."""
+    """Return the number of multiprocessors of a device, or of one of the products of an architecture."""
     return device.machine()["multiprocessors"]
 
 

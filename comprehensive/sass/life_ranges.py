@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """What the listing says of a section: by address of instructions, in bytes from its start."""
+    """The contents of a section of the listing: by address of instructions, in bytes from its start."""
 
     rows: Mapping[int, Row]
     labels: Mapping[int, tuple[str, ...]]
@@ -53,7 +53,7 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """Where marks of one file of registers stand in a line."""
+    """The columns of a line in which the marks of one file of registers stand."""
 
     file: int
     start: int

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What nvdisasm says of one instruction; targets of branches are addresses, of calls names."""
+    """The fields that nvdisasm prints for one instruction; targets of branches are addresses, of calls names."""
 
     guard: str
     opcode: str

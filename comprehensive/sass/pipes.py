@@ -1,4 +1,4 @@
-"""Which part of a multiprocessor an instruction keeps busy, by its mnemonic.
+"""The part of a multiprocessor that an instruction keeps busy, by its mnemonic.
 
     work_of("LDG.E.128.CONSTANT")        # Work(pipe="load_store", access=Access("global", "load", 16), ...)
     work_of("FFMA.FTZ").pipe             # "fp32"
@@ -38,7 +38,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an instruction keeps busy.
+    """The work of an instruction: the pipe or the memory that it keeps busy.
 
     ``pipe`` is :data:`LOAD_STORE` or a name of ``throughput_per_clock_per_sm``, None for issue alone; ``latency`` the
     name of the device's number that says when its results are there, where that is unknown and it is no access;

@@ -1,4 +1,4 @@
-"""How many cycles a launch takes: three bounds, of which the largest decides, and others that are near add to it.
+"""The predicted cycles of a launch: three bounds, of which the largest decides, and others that are near add to it.
 
 In: a function, a device, and how it is launched.  Out: :class:`Prediction`::
 
@@ -79,7 +79,7 @@ class Prediction:
 
     @property
     def binds(self) -> Bound:
-        """Which bound is the largest; of equal ones the first."""
+        """Return the largest bound; of equal ones the first."""
         bounds: tuple[tuple[float, Bound], ...] = (
             (self.issue_cycles, "issue"),
             (self.latency_cycles, "latency"),

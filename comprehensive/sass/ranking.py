@@ -1,4 +1,4 @@
-"""How well predictions rank what was measured.
+"""The quality of a ranking by predictions, beside what was measured.
 
 In: a table of versions with what was predicted and measured of each.  Out: two numbers::
 

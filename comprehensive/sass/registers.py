@@ -42,7 +42,7 @@ class Registers:
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
-        """How many there are of each file."""
+        """Return the number of registers of each file: general, predicates, uniform, uniform predicates."""
         general, predicates, uniform, uniform_predicates = (mask.bit_count() for mask in self.masks)
         return general, predicates, uniform, uniform_predicates
 

@@ -1,4 +1,4 @@
-"""How long one warp takes for a procedure when it has the multiprocessor to itself.
+"""The cycles that one warp takes for a procedure when it has the multiprocessor to itself.
 
 In: the blocks of a procedure, how often each runs, and latencies.  Out: cycles::
 

@@ -1,4 +1,4 @@
-"""What compilers and assemblers answer, and how it is remembered.
+"""The answers of compilers and assemblers, and the cache that remembers them.
 
 In: the output of a tool and what it said.  Out: :class:`Compiled`, and the same again from the cache::
 

@@ -1,4 +1,4 @@
-"""What is in a cubin: bytes of an ELF file in, sections and what each kernel takes out.
+"""The contents of a cubin: bytes of an ELF file in, sections and what each kernel takes out.
 
     code_of(cubin)["matmul"].registers        # 32
     code_of(one) == code_of(other)            # the same code, constants, shared and local memory

@@ -43,13 +43,13 @@ class _Row:
 
     @property
     def end(self) -> int:
-        """Where its contents end in the file."""
+        """Return the offset in the file at which the contents of the section end."""
         return self.offset + (0 if self.kind == NO_BITS else self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """What is loaded, in the order of the fields of the table of segments."""
+    """A segment that is loaded, in the order of the fields of the table of segments."""
 
     kind: int
     flags: int

@@ -1,4 +1,4 @@
-"""Where the headers of the CUDA runtime are: nvcc in, directories out.
+"""The directories with the headers of the CUDA runtime: nvcc in, directories out.
 
     include_directories(nvcc)      # (Path("<toolkit>/include"),)
 

@@ -49,6 +49,6 @@ def register_compiler(arch: str, cuda_path: str | None, *, required: bool) -> Ca
 
 
 def single(usages: Mapping[str, Usage]) -> Usage:
-    """What the only kernel of a unit takes."""
+    """Return the resources that the only kernel of a unit takes."""
     (found,) = usages.values()
     return found

@@ -1,4 +1,4 @@
-"""What stands for a source file in the key of an answer, so that the same text elsewhere has the same answer.
+"""The key of a source file in the cache of answers, so that the same text elsewhere has the same answer.
 
 In: the path of a source.  Out: parts of a key, and the files whose bytes they hold::
 

@@ -42,7 +42,7 @@ class Usage:
 
     @property
     def spill_bytes(self) -> int:
-        """How many bytes of registers are stored to local memory and loaded again."""
+        """Return the bytes of registers that are stored to local memory and loaded again."""
         return self.spill_store_bytes + self.spill_load_bytes
 
     @property

@@ -1,4 +1,5 @@
-"""What may be tried: a function at given sizes in, the parameters that its launcher may be called with out.
+"""The candidates that may be tried: a function at given sizes in, the parameters that its launcher may be called with
+out.
 
     Candidate("matmul", (("n", 1024),), (("B0", 16), ("ub1", 16), ("s", 2), ("tile", 0)), pipeline="")
 

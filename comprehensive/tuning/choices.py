@@ -1,4 +1,4 @@
-"""What is tried, and for how long: the part of tuning that its callers decide."""
+"""The candidates to try, and for how long: the part of tuning that its callers decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is right: a problem in, the file of a problem whose serial results are known out.
+"""The results that are right: a problem in, the file of a problem whose serial results are known out.
 
 The serial C of the program, optimised, its outermost parallel loops on all processors, runs once for each problem, in a
 process of its own.  Where it takes too long, sizes are halved until it does not: candidates are then compared with it

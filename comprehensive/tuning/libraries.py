@@ -62,11 +62,11 @@ class Ready:
     versions: Mapping[str, int] | None = None
 
     def numbers(self, pipeline: str) -> tuple[int, ...]:
-        """What stands behind the parameters of a candidate: the number of its version, where there are some."""
+        """Return the numbers behind the parameters of a candidate: the number of its version, where there are some."""
         return () if self.versions is None else (self._version(pipeline),)
 
     def usage(self, kernel: str, pipeline: str) -> Usage | None:
-        """What a leaf's kernel takes, where that is known."""
+        """Return the resources that a leaf's kernel takes, where they are known."""
         own = version_symbol(self._version(pipeline), kernel)
         return self.usages.get(own) or next(iter(usage_of(kernel, self.usages)), None)
 
@@ -87,7 +87,7 @@ def ready(
     usages: Mapping[str, Usage] | None = None,
     versions: Mapping[str, int] | None = None,
 ) -> Ready | Unusable:
-    """What a compiled library is for candidates; without ``usages`` its log says what kernels take."""
+    """Return a compiled library as it is for candidates; without ``usages`` its log says what kernels take."""
     if isinstance(library, Lost):
         return Unusable("lost", library.reason)
     if library.path is None:

@@ -108,7 +108,7 @@ class MeasuringProcess:
         return line
 
     def words(self) -> str:
-        """How the process has ended, with the last line that it wrote."""
+        """Return a text that says how the process has ended, with the last line that it wrote."""
         status = self._process.wait()
         name = signal.Signals(-status).name if status < 0 else f"status {status}"
         self._errors.seek(0)

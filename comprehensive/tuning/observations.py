@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\d{1,15}(\.\d{0,15})?([eE][+-]?\d{1,2})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read of a log; ``diagnostics`` are warnings (CF0921), one for each line that was skipped."""
+    """The observations read from a log; ``diagnostics`` are warnings (CF0921), one for each line that was skipped."""
 
     observations: tuple[Observation, ...]
     diagnostics: tuple[Diagnostic, ...]

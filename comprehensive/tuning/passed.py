@@ -86,7 +86,7 @@ def _compiled(
 
 
 def _unchanged(compiled: CompiledKernels, number: int) -> str | None:
-    """Why the passes of a version change none of its kernels; None where they change one."""
+    """Return why the passes of a version change none of its kernels; None where they change one."""
     own = {symbol for symbol in compiled.copied if symbol.startswith(version_symbol(number, ""))}
     remarks = [remark for remark in compiled.remarks if remark.function in own]
     if any(remark.kind is Kind.APPLIED for remark in remarks):
@@ -96,7 +96,7 @@ def _unchanged(compiled: CompiledKernels, number: int) -> str | None:
 
 
 def _words(error: CompileError | ToolError) -> str:
-    """What is wrong, in a line."""
+    """Return the message of an error in one line."""
     if isinstance(error, CompileError):
         return error.diagnostics[0].message
     text = error.log if isinstance(error, SourceRejectedError) else str(error)

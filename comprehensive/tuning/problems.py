@@ -1,4 +1,4 @@
-"""What is measured: a function at given sizes, with the data that it works on.
+"""The problem that is measured: a function at given sizes, with the data that it works on.
 
 In: a function's plan and the values of its scalar arguments.  Out: a :class:`Problem`, which a file in JSON takes to
 other processes::

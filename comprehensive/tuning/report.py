@@ -1,4 +1,4 @@
-"""What tuning has found, for a terminal and as JSON.
+"""The results of tuning, for a terminal and as JSON.
 
 matvec on NVIDIA H200
   m = 16384, n = 16384   246.30 us  B = 1, tile = 2 (leaf 2)

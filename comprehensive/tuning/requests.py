@@ -1,4 +1,4 @@
-"""What a user asks to be tuned: values by name in, sizes to tune at, domains of program parameters, other scalars out.
+"""The user's request: values by name in, sizes to tune at, domains of program parameters, other scalars out.
 
 request(compilation, [("n", 1024), ("n", 2048), ("B", 16)], [])     # n = 1024 and 2048, blocks of 16
 """

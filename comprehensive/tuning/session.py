@@ -112,7 +112,8 @@ class Session:
     def libraries(
         self, function: str, kernels: Mapping[str, Sequence[KernelKey]]
     ) -> Mapping[str, Ready | Unusable]:
-        """Where to run the kernels of a function for each pipeline; the program as it is for the empty one."""
+        """Return for each pipeline the library in which the kernels of a function run; for the empty one the program as
+        it is."""
         found: dict[str, Ready | Unusable] = {}
         if "" in kernels:
             found[""] = ready(self._built(self._plan, self._texts(self._plan), f"{self._plan.stem}.cu"))

@@ -1,4 +1,4 @@
-"""Which candidates are best: a store in, a winner for every function, device and sizes out, as values and as a file.
+"""The best candidates: a store in, a winner for every function, device and sizes out, as values and as a file.
 
     winners(store, digest)     # (Winner("matmul", "NVIDIA H200", ..., parameters=(("B0", 16), ...), median_us=43.9),)
 

@@ -1,4 +1,4 @@
-"""How a program is configured: what ``-D``, ``-U`` and ``-I`` of the command line say, as for a C compiler.
+"""The configuration of a program: ``-D``, ``-U`` and ``-I`` of the command line, as for a C compiler.
 
 In: names, texts and directories.  Out: a :class:`Configuration`, also as the options of a C compiler::
 
@@ -22,6 +22,6 @@ class Configuration:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What is and what is not defined, as options of a C compiler."""
+        """The names that are and are not defined, as options of a C compiler."""
         defined = [f"-D{name}={text}" for name, text in self.definitions]
         return (*defined, *(f"-U{name}" for name in self.undefined))

@@ -237,7 +237,7 @@ def _at(token: Token, place: Token) -> Token:
 
 
 def _empty(place: Token) -> Token:
-    """What an empty argument is until it is joined with something."""
+    """Return the token of an empty argument until it is joined with something."""
     return place._replace(type="NAME", text="")
 
 

@@ -1,4 +1,4 @@
-"""Which names of a program a command line can define as macros.
+"""The names of a program that a command line can define as macros.
 
 In: a file, and where its included files are.  Out: the names that it mentions, and those that its code declares::
 
@@ -30,7 +30,7 @@ class Mentions:
 
 
 def mentions(source: SourceFile, configuration: Configuration) -> Mentions:
-    """Those of a file and of all that it includes, whatever its conditions are."""
+    """Return the mentions of a file and of all that it includes, whatever its conditions are."""
     found: list[Token] = []
     declared: frozenset[str] = frozenset()
     waiting, seen = [source], {source.path}

@@ -1,1 +1,1 @@
-"""What is true of a function: control flow, dominance, liveness, values, variance, memory spaces, addresses."""
+"""Analyses of a function: control flow, dominance, liveness, values, variance, memory spaces, addresses."""

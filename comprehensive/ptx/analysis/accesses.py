@@ -1,4 +1,4 @@
-"""What instructions do to memory.
+"""The accesses to memory that instructions make.
 
 In: the forms of addresses and the memories that they lead to.  Out: an :class:`Access` of every step that touches
 memory or orders accesses::

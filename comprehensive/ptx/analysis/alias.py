@@ -84,7 +84,8 @@ class Alias:
         return not self.are_different(one.address, other.address)
 
     def distance(self, one: Access, other: Access) -> int | None:
-        """How many bytes behind the first the second begins, in the same visit."""
+        """Return the distance in bytes from the first access to the second, in the same visit; None where it is not
+        constant."""
         if one.address is None or other.address is None or one.address.bits != other.address.bits:
             return None
         found = subtract(other.address, one.address)
@@ -117,7 +118,7 @@ class Alias:
 
     @cached_property
     def _spreads(self) -> dict[tuple[int, _Terms, _Terms, Relation], tuple[int, int, int]]:
-        """What was found for pairs of addresses: most differ from others by constants only."""
+        """The cache of results for pairs of addresses: most differ from others by constants only."""
         return {}
 
     def _found_spread(self, one: Form, other: Form, relation: Relation) -> tuple[int, int, int]:
@@ -185,7 +186,7 @@ class Alias:
 
     @cached_property
     def _bases(self) -> dict[tuple[int, _Terms], Symbol | None]:
-        """What was found for addresses, by all but their constants."""
+        """The cache of the bases of addresses, by all but their constants."""
         return {}
 
     def _found_base(self, form: Form) -> Symbol | None:
@@ -211,7 +212,7 @@ class Alias:
 
     @cached_property
     def _offsets(self) -> dict[tuple[int, bool], bool]:
-        """What was found for symbols, by whether they are scaled."""
+        """The cache of results for symbols, by whether they are scaled."""
         return {}
 
     def _found_offset(self, symbol: Symbol, is_scaled: bool) -> bool:

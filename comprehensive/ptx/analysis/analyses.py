@@ -164,7 +164,7 @@ class Analyses:
         return 64 if self.module is None else self.module.address_bits
 
     def _once(self, key: Hashable, find: Callable[[], _T]) -> _T:
-        """What was found for the same function and the same assumptions is not computed again."""
+        """Return the result of ``find``, computed once for the same function and the same assumptions."""
         results = self.function.results
         if key not in results:
             results[key] = find()

@@ -1,4 +1,4 @@
-"""What holds where a branch was taken, or not.
+"""The conditions that hold where a branch was taken, or not.
 
 In: forms of values.  Out: comparisons, and the bounds that they give::
 
@@ -85,7 +85,7 @@ class Branches:
         self._bound_narrow(compared.left, compared.signed, *known)
 
     def _bound_narrow(self, wide: Form, signed: bool, low: int, high: int) -> None:
-        """What is known of a narrow number that was made wider and then moved by a constant is known of it, too."""
+        """Learn of a narrow number the bounds that are known of it after it was made wider and moved by a constant."""
         symbols = self._arithmetic.symbols
         least, most = limits(wide.bits, signed)
         below, above = symbols.bounds(wide)

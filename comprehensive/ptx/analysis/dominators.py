@@ -1,4 +1,4 @@
-"""Which blocks are passed on every way: dominators, post-dominators, frontiers, control dependence.
+"""The blocks that are passed on every way: dominators, post-dominators, frontiers, control dependence.
 
 In: a graph of control flow, such as a :class:`Cfg`.  Out: trees over its blocks, and for every block the branches
 that decide whether it runs::

@@ -1,4 +1,4 @@
-"""What branches that were taken say of values: bounds of sums, for the blocks behind them.
+"""The bounds of sums that follow from branches that were taken, for the blocks behind them.
 
 In: comparisons, as blocks are entered and left again.  Out: whether a sum of 32 bits does not wrap there::
 

@@ -1,4 +1,4 @@
-"""Which registers are still read: bit ``r`` of a mask is register number ``r`` of the flow.
+"""Live registers: bit ``r`` of a mask is register number ``r`` of the flow.
 
 In: a :class:`Cfg`.  Out: a :class:`Liveness`::
 

@@ -64,7 +64,7 @@ class Loops:
         return None if block.is_fork else block.number
 
     def depth(self, block: int) -> int:
-        """How many loops it stands in."""
+        """Return the number of loops that the block stands in."""
         inside = self.innermost[block]
         return 0 if inside == NO_LOOP else self.loops[inside].depth
 

@@ -1,4 +1,4 @@
-"""What a predicate says of numbers.
+"""The comparisons of numbers that a predicate stands for.
 
 In: a value that is a predicate, and whether it is true.  Out: the comparisons that hold::
 

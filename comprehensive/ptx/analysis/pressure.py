@@ -1,4 +1,4 @@
-"""How many registers of 32 bits are needed at once, before anything is allocated.
+"""The register pressure: the number of registers of 32 bits needed at once, before anything is allocated.
 
 In: liveness, and what is known of values.  Out: a :class:`Pressure`, words before every step::
 

@@ -1,4 +1,4 @@
-"""How often loops run.
+"""The trip counts of loops.
 
 In: loops, and forms in which the phis of headers are symbols.  Out: :class:`Trips` of the loops whose exit compares a
 counter with what does not change::

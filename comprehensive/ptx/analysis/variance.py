@@ -1,4 +1,4 @@
-"""Which values are the same in all threads (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.2).
+"""The values that are the same in all threads (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.2).
 
 In: an :class:`Ssa` with post-dominators, loops and memory spaces.  Out: a :class:`Variance`::
 

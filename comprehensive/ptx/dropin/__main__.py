@@ -1,4 +1,4 @@
-"""What the wrapper runs: ``python -I .../comprehensive/ptx/dropin/__main__.py PTXAS PASSES ARGUMENTS...``.
+"""The program that the wrapper runs: ``python -I .../comprehensive/ptx/dropin/__main__.py PTXAS PASSES ARGUMENTS...``.
 
 ``-I`` leaves out the directory of the build and the environment of the user, which may hold another Python's packages,
 so that this file names its own package itself.

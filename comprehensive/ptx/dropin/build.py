@@ -1,4 +1,4 @@
-"""How a call of ptxas assembles, for the passes before it.
+"""The way in which a call of ptxas assembles, for the passes before it.
 
 In: the real ptxas and a call that is understood.  Out: a :class:`Build`::
 

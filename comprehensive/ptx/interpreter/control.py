@@ -267,7 +267,7 @@ def _nothing(lanes: Lanes) -> None:
 
 
 class _Ends:
-    """How parts end: each method makes a function that sends lanes on."""
+    """The ends of parts: each method makes a function that sends lanes on."""
 
     def __init__(
         self, frame: Frame, shared: Shared, position: int, position_of: Mapping[int, int], end: int
@@ -358,7 +358,7 @@ class _Ends:
         return finish
 
     def _active(self, callee: Callee, stack: Sequence[int]) -> int:
-        """How many activations of a function a stack holds."""
+        """Return the number of activations of a function that a stack holds."""
         sites = self._shared.sites
         return sum(sites[position].frame is callee.frame for position in stack)
 

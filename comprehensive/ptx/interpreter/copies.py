@@ -124,7 +124,7 @@ def _copy(binding: Binding, copies: Copies, operands: tuple[Operand, ...]) -> Ac
 
 
 def _taken(binding: Binding, rest: list[Operand], size: int) -> Callable[[Lanes], Array] | None:
-    """How many bytes each thread reads; None for all."""
+    """Return a function for the number of bytes that each thread reads; None where that is all of them."""
     if not rest:
         return None
     given = rest[0].operand if isinstance(rest[0], Not) else rest[0]

@@ -1,4 +1,4 @@
-"""What goes wrong while a kernel runs, until it is known where: raised by what executes, reported by the launch.
+"""Faults of a running kernel, until it is known where: raised by what executes, reported by the launch.
 
 raise Fault("CF1014", "reads 4 bytes at 0x10", lane=3, help="...")
 """

@@ -1,4 +1,4 @@
-"""What the grid before writes, under programmatic dependent launch: a thread sees it behind ``griddepcontrol.wait``.
+"""The writes of the grid before, under programmatic dependent launch: seen behind ``griddepcontrol.wait``.
 
     memory.before = GridBefore(lanes=64, allocations=[array])
     memory.before.wait(lanes)                  # these lanes see the array from now on; the others read poison

@@ -1,4 +1,4 @@
-"""What an instruction of arithmetic does: the types of what it reads and writes, and a function on arrays.
+"""Arithmetic instructions: the types of what one reads and writes, and a function on arrays.
 
     Operation(("s32", "s32"), ("s32",), numpy.add)
 

@@ -149,7 +149,7 @@ def _cluster(function: Function, grid: Dim3) -> Dim3 | None:
 
 
 def _batch(shape: Shape, memory: Memory, lanes: int) -> int:
-    """How many blocks run at once."""
+    """Return the number of blocks that run at once."""
     private = memory.spaces["shared"].bytes_used + shape.stride * memory.spaces["local"].bytes_used
     most = min(shape.blocks, max(1, lanes // shape.stride), max(1, _PRIVATE_BYTES // max(private, 1)))
     # Batches of one size.

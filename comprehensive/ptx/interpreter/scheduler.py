@@ -1,4 +1,4 @@
-"""Which threads execute next: groups of lanes that are at one place of the program, the first place first.
+"""The order in which threads execute: groups of lanes that are at one place of the program, the first place first.
 
 A place is where a group is in each of its functions: the positions of the calls that it is in, then that of the part to
 be executed.  Groups that come to one place are one group from then on.  Positions follow

@@ -1,4 +1,4 @@
-"""What the threads of a warp do together: shfl, vote, match, redux, activemask, elect, mma.
+"""Instructions that the threads of a warp execute together: shfl, vote, match, redux, activemask, elect, mma.
 
 A warp is here those of its threads that execute the instruction now: with ``.sync`` they are all that the mask names,
 because :mod:`comprehensive.ptx.interpreter.control` has made them wait for each other.  What comes from a thread that

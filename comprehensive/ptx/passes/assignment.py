@@ -1,4 +1,4 @@
-"""Which place each row takes, so that the sum of the costs is least: the minimum-cost perfect matching.
+"""The assignment of rows to places whose sum of costs is least: the minimum-cost perfect matching.
 
 In: a square matrix of costs.  Out: the column of each row::
 

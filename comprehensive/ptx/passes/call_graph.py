@@ -1,4 +1,4 @@
-"""What a kernel calls, and what these functions call in turn.
+"""The functions that a kernel calls, and those that these call in turn.
 
 In: a kernel and its module.  Out: a :class:`CallGraph`, or why the calls are not known::
 

@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """What each block does to ``count`` expressions, as masks.
+    """The effect of each block on ``count`` expressions, as masks.
 
     ``first`` are computed before anything in the block changes them, ``last`` are computed and not changed
     behind, ``transparent`` are not changed at all. Those in the mask ``may_fail`` do more than compute.
@@ -126,7 +126,7 @@ def lazy_code_motion(cfg: Cfg, local: Local, endless: Collection[tuple[int, int]
 def _anticipated(
     cfg: Cfg, local: Local, every: int, endless: Collection[tuple[int, int]]
 ) -> tuple[list[int], list[int]]:
-    """What every way on computes before it changes, at the beginning and the end of blocks.
+    """Return what every way on computes before it changes, at the beginning and the end of blocks (anticipated).
 
     Of what may fail only what has been found to be computed behind an endless edge counts there: nothing at first.
     """
@@ -160,7 +160,7 @@ def _anticipated_with(
 
 
 def _available(cfg: Cfg, local: Local, every: int, predecessors: Sequence[Sequence[int]]) -> list[int]:
-    """What every way to the end of a block has computed."""
+    """Return the expressions that every way to the end of a block has computed (available)."""
     out = [every] * len(cfg.blocks)
     changed = True
     while changed:
@@ -176,7 +176,7 @@ def _available(cfg: Cfg, local: Local, every: int, predecessors: Sequence[Sequen
 
 
 def _partly_available(cfg: Cfg, local: Local, predecessors: Sequence[Sequence[int]]) -> list[int]:
-    """What some way to the beginning of a block has computed."""
+    """Return the expressions that some way to the beginning of a block has computed (partly available)."""
     into, out = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
     changed = True
     while changed:
@@ -198,7 +198,7 @@ def _later(
     earliest: Mapping[tuple[int, int], int],
     at_entry: int,
 ) -> tuple[list[int], dict[tuple[int, int], int]]:
-    """What can be computed at the beginning of a block, or on an edge, instead of before."""
+    """Return the expressions that can be computed at the beginning of a block, or on an edge, instead of before."""
     into = [every] * len(cfg.blocks)
     into[cfg.order[0]] = at_entry
     on: dict[tuple[int, int], int] = dict.fromkeys(earliest, every)

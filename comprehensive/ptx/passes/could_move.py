@@ -1,4 +1,4 @@
-"""Which expressions could move at all, whatever has moved before them.
+"""The expressions that could move at all, whatever has moved before them.
 
     could_move(cfg, expressions) >> 5 & 1     # 0: no round of code motion will ever move expression 5
 
@@ -20,7 +20,7 @@ from comprehensive.ptx.passes.expressions import Expressions
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """What one step does: the bit of the ``own`` expression that it computes, and those that it ``changes``."""
+    """The effect of one step: the bit of the ``own`` expression that it computes, and those that it ``changes``."""
 
     own: int
     changes: int

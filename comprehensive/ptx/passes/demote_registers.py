@@ -103,7 +103,7 @@ class DemoteRegisters(WithinModulePass):
 
 @dataclass(frozen=True)
 class _Demotion:
-    """What is demoted, and how."""
+    """The demotion that was chosen: its plan, and the memory that it has room in."""
 
     planner: ProgramPlanner
     room: Room
@@ -195,7 +195,7 @@ class _Search:
         return self._best(alone, *found, words)
 
     def _planners(self, graph: CallGraph) -> Mapping[str, Planner]:
-        """Those of the functions that may be copied; why others may not is told."""
+        """Return the planners of the functions that may be copied; a remark tells why others may not."""
         found: dict[str, Planner] = {}
         for name in graph.order:
             function = self._module.functions[name]

@@ -1,4 +1,4 @@
-"""Which values are demoted: those that relieve the pressure most for what they cost, or those of the paper.
+"""The choice of the values to demote: those that relieve the pressure most for what they cost, or those of the paper.
 
 In: values, the pressure, and how many words may be live.  Out: the values to demote::
 

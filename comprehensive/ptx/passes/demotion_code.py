@@ -38,7 +38,7 @@ STATIC = "demoted"
 
 @dataclass(frozen=True)
 class Region:
-    """Where slots are: in a static array for so many warps, or at the end of the dynamic shared memory (None)."""
+    """The region of slots: a static array for so many warps, or the end of the dynamic shared memory (None)."""
 
     static_warps: int | None
     name: str

@@ -1,4 +1,4 @@
-"""Where the slots of demoted values can be, and how many there is room for.
+"""The places for the slots of demoted values, and the number of slots that each has room for.
 
 In: a kernel, what it takes, and how it will be built.  Out: each :class:`Room`, or why there is none::
 
@@ -77,7 +77,8 @@ def rooms_of(
 
 
 def most_slots(room: Room, device: Device, *, threads: int, registers: int, shared_bytes: int) -> int:
-    """How many slots leave as many blocks on a multiprocessor as none do; at most those that there is room for."""
+    """Return the most slots that leave as many blocks on a multiprocessor as none do; at most those that there is room
+    for."""
 
     def blocks(slots: int) -> int:
         return occupancy(

@@ -1,4 +1,4 @@
-"""What is demoted of a function so that at most so many words are live.
+"""The values to demote in one function so that at most so many words are live.
 
 In: a function, how many slots there are, and the words that the functions which it calls need.  Out: a :class:`Plan`::
 
@@ -79,7 +79,7 @@ class Planner:
         return best
 
     def values(self, window: int) -> Values:
-        """What may be demoted where uses so many steps apart share a reload."""
+        """Return the values that may be demoted, where uses at most ``window`` steps apart share a reload."""
         if window not in self._known:
             self._known[window] = values_of(self.analyses, window)
         return self._known[window]

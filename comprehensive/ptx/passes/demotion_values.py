@@ -1,4 +1,4 @@
-"""Which registers of a kernel may be kept in memory, and what that takes from the pressure.
+"""The registers of a kernel that may be kept in memory, and the relief of the pressure that each gives.
 
 In: analyses of a kernel.  Out: its values, a :class:`Value` each, and why others are none::
 

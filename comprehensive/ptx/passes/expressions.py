@@ -1,4 +1,4 @@
-"""Which computations of a function are the same expression, and where one changes.
+"""The computations of a function that are the same expression, and the places where one changes.
 
     found = expressions_of(cfg, may_write)
     found.expressions[0].key        # ("add.s32", (Name("%r1"), Immediate("4")))

@@ -1,4 +1,4 @@
-"""How many words ptxas may keep in registers through a loop, where loads of inner loops do not change in it.
+"""The number of words that ptxas may keep in registers through a loop, where loads of inner loops do not change in it.
 
     for j:                          with vectors ptxas unrolls the inner loop and loads x[0..127] once,
         for d in 0..127:    -->     before the loop over j: 128 registers

@@ -1,4 +1,4 @@
-"""What may not pass a load or a store.
+"""The instructions that may not pass a load or a store.
 
 memory = Memory(analyses)
 memory.may_write(17, 3)       # whether the load at step 3 may read something else before step 17, in any iteration

@@ -1,4 +1,4 @@
-"""How many registers a pass may have ptxas use before fewer blocks fit a multiprocessor: one gate for all passes.
+"""The most registers that a pass may have ptxas use before fewer blocks fit a multiprocessor: one gate for all passes.
 
     gate = RegisterGate.of(before, build)
     gate.is_passed(after)                                        # what passes ask while they choose
@@ -75,8 +75,8 @@ def is_near_cap(registers: int, cap: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RegisterGate:
-    """How far a pass may go; ``words`` are the most that may be live, summed over the text, None where only the most at
-    once counts."""
+    """The bound that a pass has to keep; ``words`` are the most that may be live, summed over the text, None where only
+    the most at once counts."""
 
     registers: int
     words: int | None
@@ -98,7 +98,8 @@ class RegisterGate:
         return most <= self.registers or predicted_registers(after) <= self.registers
 
     def most_passed(self, count: int, with_first: Callable[[int], Analyses]) -> int:
-        """How many of so many changes, from the first, pass the gate; ``with_first`` makes the first few of them."""
+        """Return how many of so many changes, from the first, pass the gate; ``with_first`` makes the first few of
+        them."""
         if not count or self.is_passed(with_first(count)):
             return count
         low, high = 0, count

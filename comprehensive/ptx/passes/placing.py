@@ -1,4 +1,4 @@
-"""Where an expression is computed once lazy code motion has said what may go, and which register holds it.
+"""The place where an expression is computed after lazy code motion has said what may go, and its register.
 
     placed = Placer(cfg, local, live, edge_of).placed(expression, saved, places)
     placed.forks       # (3,): computed once before the branch of block 3, not behind it on every way

@@ -128,7 +128,7 @@ class _OutOfLoop:
 
 @dataclass
 class _Result:
-    """What all rounds have made of a function."""
+    """The function that all rounds have made, and the remarks about it."""
 
     function: Function | None = None
     applied: list[Remark] = field(default_factory=list[Remark])

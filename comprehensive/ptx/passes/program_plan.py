@@ -1,4 +1,4 @@
-"""What is demoted of a kernel and of the functions that it calls, and the functions that come of it.
+"""The values to demote in a kernel and in the functions that it calls, and the functions that come of it.
 
 In: the calls of a kernel and how many slots there are.  Out: a :class:`ProgramPlan`, and the kernel with copies of the
 functions that have slots, or call some that have::

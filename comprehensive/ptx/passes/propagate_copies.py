@@ -66,7 +66,7 @@ class PropagateCopies(FunctionPass):
 
 
 class _Sources:
-    """Where values are copied from."""
+    """The registers that values are copied from."""
 
     def __init__(self, analyses: Analyses) -> None:
         self._analyses = analyses

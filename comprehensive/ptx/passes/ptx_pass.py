@@ -1,4 +1,4 @@
-"""What a pass is: a frozen dataclass whose fields are its options, and a pure function from module to module.
+"""The form of a pass: a frozen dataclass whose fields are its options, and a pure function from module to module.
 
     @dataclass(frozen=True)
     class VectorizeAccesses(FunctionPass):

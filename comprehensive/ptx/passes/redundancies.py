@@ -1,4 +1,4 @@
-"""What a function computes again, and where lazy code motion would have it computed instead.
+"""Redundant computations of a function, and the places where lazy code motion would have them computed instead.
 
     found = Redundancies(analyses)
     found.expressions.expressions[0].key      # ("add.s32", (Name("%r1"), Immediate("4")))
@@ -33,7 +33,7 @@ _TAKEN = 0.5
 
 
 class Redundancies:
-    """What is found before anything is decided, so that several plans for one body share it."""
+    """The redundancies of a body, found before anything is decided, so that several plans for it share them."""
 
     def __init__(self, analyses: Analyses, *, parameters: bool = False) -> None:
         self.analyses = analyses
@@ -85,7 +85,7 @@ class Redundancies:
         return frozenset(b for b in self._deciding(block) if b < len(levels) and levels[b] > Level.WARP)
 
     def frequency(self, block: int) -> float:
-        """How often a block runs, by the loops and branches around it."""
+        """Return how often a block runs, by the loops and branches around it."""
         ends: set[int] = set()
         for loop in self.loops.around(block):
             ends.update(loop.latches, loop.leaves, (source for source, _ in loop.exits))

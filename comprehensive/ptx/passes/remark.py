@@ -1,4 +1,4 @@
-"""What a pass says: that it changed something, why it did not, or what it has found out.
+"""The remarks of a pass: that it changed something, why it did not, or what it has found out.
 
 str(Remark(APPLIED, "dce", "matmul", span, "removed 'mov.u32 %r1, 4;'"))
 # "matmul.ptx:12:2: remark: dce: removed 'mov.u32 %r1, 4;' [applied]"

@@ -1,4 +1,4 @@
-"""What is common to the ways in which shuffles stand in the place of loads.
+"""The code that all ways share in which shuffles replace loads.
 
 Which load comes from which lane is a :class:`Shuffle`; :class:`ShuffleCode` has what both kinds of code are made of:
 values saved in registers of their own, the lane, tests whether an index wraps, shuffles of 16, 32 and 64 bits.

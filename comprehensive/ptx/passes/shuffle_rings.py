@@ -1,4 +1,4 @@
-"""Which loads of neighbouring words can go round in a ring of lanes.
+"""The loads of neighbouring words that can go round in a ring of lanes.
 
     a[i-2] a[i-1] a[i] a[i+1] a[i+2]  -->  a[i] of all lanes; of the words before and behind those of the warp one load:
                                            the last two lanes load a[i-32], the first two a[i+32]
@@ -260,7 +260,7 @@ class _Search:
 
 
 def _span(shuffles: Sequence[Shuffle]) -> int:
-    """How many lanes load for others."""
+    """Return the number of lanes that load for others."""
     lanes = [each.neighbour.lanes for each in shuffles]
     return max(0, *lanes) - min(0, *lanes)
 

@@ -1,4 +1,4 @@
-"""Where in its frame a procedure has its slots, so that few words are moved to make room for the procedures it calls.
+"""The layout of a procedure's slots in its frame, so that few words move to make room for the procedures it calls.
 
 In: how many sets of values share a slot each, which of them are live at every call, and to how many slots the frame is
 compressed there.  Out: the place of each set, and the moves at a call, undone behind it::

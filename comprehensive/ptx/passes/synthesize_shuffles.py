@@ -129,7 +129,7 @@ class SynthesizeShuffles(FunctionPass):
 
 
 class _Search:
-    """What can be shuffled in a function; ``remarks`` say why other loads cannot."""
+    """The loads of a function that shuffles can replace; ``remarks`` say why they cannot replace others."""
 
     def __init__(self, settings: SynthesizeShuffles, analyses: Analyses, module: Module) -> None:
         self._settings = settings
@@ -219,7 +219,7 @@ class _Search:
 
     @cached_property
     def _loads(self) -> dict[int, list[int]]:
-        """What only reads, by block."""
+        """Return the steps that only read, by block."""
         found: dict[int, list[int]] = {}
         for step, access in self._analyses.accesses.items():
             if access.reads and not access.writes:

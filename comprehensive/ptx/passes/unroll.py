@@ -136,7 +136,7 @@ class _Rounds:
 
     @property
     def obstacle(self) -> str | None:
-        """Why the loop stays as it is; None where it need not."""
+        """Return why the loop stays as it is; None where it need not."""
         loop, block, steps = self._loop, self._block, self._steps
         if loop.latches != (loop.header,) or len(loop.blocks) > 1:
             return "it has branches within"
@@ -221,7 +221,8 @@ class _Rounds:
         return _Counter(counter, step, relation, kind, bound)
 
     def _step_of(self, value: int) -> int | None:
-        """By how much the value, a counter behind the addition of a round, is more than in the round before."""
+        """Return the step of a counter: how much ``value``, behind the addition of a round, is more than one round
+        before."""
         analyses = self._analyses
         number = NONE if value == NONE else analyses.ssa.values[value].step
         if number not in self._block.steps:
@@ -249,7 +250,7 @@ class _Rounds:
         return register is not None and all(register not in step.defines for step in self._steps)
 
     def unrolled(self, fresh: Fresh) -> tuple[str, list[Statement]]:
-        """What was done, and the statements in the place of the loop."""
+        """Return a text about what was done, and the statements in the place of the loop."""
         rounds, factor = self._constant_rounds, self._settings.factor
         if rounds is not None and rounds <= self._settings.full:
             return f"its {rounds} rounds stand one after the other", list(self._copies(rounds, fresh))
@@ -292,7 +293,8 @@ class _Rounds:
         yield Instruction(opcode("bra"), (Name(label.name),), few)
 
     def _copies(self, count: int, fresh: Fresh) -> Iterator[Statement]:
-        """So many rounds without the branch; in all but the last registers that nothing else reads have other names."""
+        """Yield so many rounds without the branch; in all but the last, registers that nothing else reads have other
+        names."""
         flow = self._analyses.flow
         own = [flow.registers[number] for number in self._own()]
         for place in range(count):

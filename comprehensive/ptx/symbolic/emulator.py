@@ -119,7 +119,7 @@ _Known = tuple[Form, bool, int, int]
 
 
 class _State(NamedTuple):
-    """What is known where a block is entered; ``forms`` are those of its live values."""
+    """The knowledge where a block is entered; ``forms`` are those of its live values."""
 
     forms: tuple[Form | None, ...]
     loads: frozenset[Earlier]

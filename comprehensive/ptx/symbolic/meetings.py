@@ -1,4 +1,4 @@
-"""Where the lanes of a warp meet (synchronization points), and what a lane may know of memory that another does not.
+"""The synchronization points of the lanes of a warp, and what a lane may know of memory that another does not.
 
 In: the analyses of a function.  Out: the steps since the last meeting, which each lane has done for itself::
 

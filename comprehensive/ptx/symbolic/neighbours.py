@@ -1,4 +1,4 @@
-"""Which lane has loaded before what a load is about to load.
+"""The lanes that have loaded before what a load is about to load.
 
 Matsumura, De Gonzalo, Peña: A symbolic emulator for shuffle synthesis on the NVIDIA PTX code, 2023, section 5.1.  In:
 an emulation.  Out: for a load the lanes, as near as can be, that have it in a register already::

@@ -1,4 +1,4 @@
-"""Where in the shared memory of a block each thread has the words of its frame.
+"""The layout of the words of each thread's frame in the shared memory of a block.
 
     layout = layout_of([(0, 4), (8, 8)], threads=128, start=1024, scaled=False)
     layout.place(8)                     # Place(offset=2048, scale=8): of thread 0; thread t is 8*t bytes behind it
