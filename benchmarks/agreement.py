@@ -66,7 +66,7 @@ def systems(count: int) -> Iterator[tuple[str, str, System]]:
 
 
 def decided(count: int) -> Verdicts:
-    """What the portfolio says, each point, core and certificate looked at."""
+    """Return the verdicts of the portfolio, each point, core and certificate looked at."""
     solvers = {family: PortfolioSolver(limits=LIMITS) for family in FAMILIES}
     found: Verdicts = {}
     for family, name, system in systems(count):
@@ -123,7 +123,7 @@ def cvc5_alone(count: int) -> Verdicts:
 
 
 def elsewhere(python: str, count: int) -> tuple[str, Verdicts]:
-    """What another interpreter's libraries make of it."""
+    """Return the versions and the verdicts of another interpreter's libraries."""
     command = [python, "-m", "benchmarks.agreement", "--count", str(count), "--verdicts"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     told = json.loads(run.stdout)

@@ -1,4 +1,4 @@
-"""What it costs to assemble PTX in process and in a process of its own, and what the drop-in adds to a build.
+"""The cost of assembling PTX in process and in a process of its own, and what the drop-in adds to a build.
 
 Run by ``make assembly`` where nvcc and nvJitLink are.  Prints two Markdown tables; ``--write`` keeps them in
 ``benchmarks/results/``.  What is compared runs in turns, one of each kind after another, so that a machine that slows
@@ -124,7 +124,7 @@ def assembly_row(name: str, text: str, ptxas: Ptxas, jitlink: JitLink, runs: int
 
 
 def build_rows(nvcc: Found, scratch: Path, runs: int) -> list[str]:
-    """What one call of ptxas and one of nvcc take, of each kind, for the small kernel."""
+    """Return the times of one call of ptxas and one of nvcc, of each kind, for the small kernel."""
     toolkit = real_toolkit(nvcc)
     script, mini = scratch / "passes.py", scratch / "mini"
     script.write_text(PASSES.format(root=str(ROOT)), encoding="utf-8")

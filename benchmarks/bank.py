@@ -40,7 +40,7 @@ MORE = smt.Limits(resources=3_000_000, seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found ("point", "irrational point", "none", "undecided"), and after so many seconds."""
+    """The answer that was found ("point", "irrational point", "none", "undecided"), and its seconds."""
 
     word: str
     seconds: float

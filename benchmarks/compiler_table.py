@@ -113,12 +113,12 @@ def pipeline(without: str | None = None) -> str:
 
 
 def improvement(with_it: int, without: int) -> float:
-    """How much more there is without an optimization, in per cent: positive where it improves."""
+    """Return how much more there is without an optimization, in per cent: positive where it improves."""
     return 100.0 * (without - with_it) / with_it if with_it else 0.0
 
 
 def summary(kernels: Sequence[Kernel], name: str, counted: str) -> tuple[int, int, int, float, float]:
-    """How many kernels an optimization improves, leaves as they are and makes worse; the worst and the best of it."""
+    """Return how many kernels an optimization improves, leaves alone and makes worse; the worst and the best of it."""
     found = [
         improvement(getattr(each.counts[ALL], counted), getattr(each.counts[name], counted))
         for each in kernels
@@ -141,7 +141,7 @@ def launched(module: Module, run_: Run) -> tuple[list[bytes], int]:
 
 
 def instructions_in(code: bytes) -> int:
-    """How many there are, without the no-operations that fill the end of a section."""
+    """Return the number of instructions, without the no-operations that fill the end of a section."""
     words = [code[at : at + WORD_BYTES] for at in range(0, len(code), WORD_BYTES)]
     while words and int.from_bytes(words[-1][:2], "little") & 0xFFF == NO_OPERATION:
         words.pop()

@@ -59,7 +59,7 @@ def cold(arguments: list[str], runs: int) -> Times:
 
 
 def stage(code: str, runs: int) -> Times:
-    """What ``code`` prints of itself, from fresh processes: nothing memoised by an earlier run helps."""
+    """Return the times that ``code`` prints of itself, from fresh processes: nothing memoised before helps."""
     found: list[list[float]] = []
     for _ in range(runs):
         command = [sys.executable, "-c", code]

@@ -1,4 +1,4 @@
-"""What PTX passes cost: on the kernels of the specs, and in builds through the drop-in for ptxas.
+"""The cost of PTX passes: on the kernels of the specs, and in builds through the drop-in for ptxas.
 
     python -m benchmarks.passes_cost [--write] [--specs matmul blur5x5] [--sources algorithms ...]
 

@@ -1,4 +1,4 @@
-"""What the analyses of PTX cost: processor time of each, on generated kernels of 100 to 10,000 instructions.
+"""The cost of the analyses of PTX: processor time of each, on generated kernels of 100 to 10,000 instructions.
 
 Run as ``python -m benchmarks.ptx_analyses``.  Prints a Markdown table, a row a kernel, in milliseconds; parsing and
 the resolution of names are a column of their own.  Garbage is collected between kernels, not while one is measured.

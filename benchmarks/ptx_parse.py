@@ -1,4 +1,4 @@
-"""How fast PTX is parsed, and how much memory it takes: ``python3 -m benchmarks.ptx_parse -o FILE.md``.
+"""The speed of parsing PTX, and the memory that it takes: ``python3 -m benchmarks.ptx_parse -o FILE.md``.
 
 The input is what nvcc makes of the generated matrix product, its kernels repeated under other names, to 20 MB.
 Times are those of the processor, the best of several; every operand is typed, all bodies are parsed, and the print is

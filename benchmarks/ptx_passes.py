@@ -1,4 +1,4 @@
-"""What each pass changes in the PTX that nvcc makes of the test kernels, and what ptxas makes of that.
+"""The changes by each pass in the PTX that nvcc makes of the test kernels, and in what ptxas makes of that.
 
     python -m benchmarks.ptx_passes [-o benchmarks/results/ptx-passes-DATE.md]
 

@@ -1,4 +1,4 @@
-"""What selection costs the caller: nanoseconds in C and C++, a row a spec.
+"""The cost of selection for the caller: nanoseconds in C and C++, a row a spec.
 
 Run by ``make selection`` where compilers are.  Of every spec the choice of a tile and the choice of parameters for
 callers without any, as functions of the header; and a launcher that is called without parameters, from the call to the

@@ -1,4 +1,4 @@
-"""How many loads become shuffles in the kernels of `tests/ptx/shuffles`, and what the pass takes; no GPU.
+"""The number of loads that become shuffles in the kernels of `tests/ptx/shuffles`, and what the pass takes; no GPU.
 
     python -m benchmarks.shuffles [--write]
 
@@ -46,7 +46,7 @@ SIZES = (100, 1000, 10_000)
 
 @dataclass(frozen=True)
 class Found:
-    """What a run of the pass says of a kernel, and its processor time."""
+    """The answer of a run of the pass about a kernel, and its processor time."""
 
     deltas: tuple[int, ...]
     reasons: Mapping[str, int]

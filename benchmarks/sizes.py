@@ -1,4 +1,4 @@
-"""What users pay to build the generated code: leaves and tiles, bytes, and seconds of the compilers, a row a spec.
+"""The cost of building the generated code: leaves and tiles, bytes, and seconds of the compilers, a row a spec.
 
 Run by ``make sizes`` where nvcc and a C compiler are.  Prints a Markdown table; ``--write`` keeps it in
 ``benchmarks/results/``.  Seconds are medians of wall time; a C file that includes nothing is compiled beside the one

@@ -93,7 +93,7 @@ class GpuLike:
         return Decision(at_most(value, limit), less(limit, value), accepted, refused)
 
     def value(self, state: Code, counter: int) -> Polynomial:
-        """What the counter counts in the code of the state."""
+        """Return the value of the counter in the code of the state."""
         own = _chain(self.seed, state.kernel, counter, self.program)[state.levels[counter]]
         raised = [
             self._side_effect(state.kernel, other, taken, counter)

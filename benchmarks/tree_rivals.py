@@ -41,7 +41,7 @@ def available() -> tuple[str, ...]:
 
 
 def answers(name: str, queries: Sequence[Path], limit: float, budget: float) -> list[Answer]:
-    """What the rival says to the queries in this order, until the budget of seconds is used up."""
+    """Return the rival's answers to the queries in this order, until the budget of seconds is used up."""
     context = multiprocessing.get_context("spawn")
     given: list[Answer] = []
     process, connection = None, None

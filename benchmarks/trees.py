@@ -63,7 +63,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk has met; `sampled` are some of the checks, each with the atoms from the root in order."""
+    """The checks that a walk has met; `sampled` are some of them, each with the atoms from the root in order."""
 
     checks: tuple[Check, ...]
     sampled: tuple[tuple[Check, tree_rivals.Path], ...]

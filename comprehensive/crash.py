@@ -1,4 +1,4 @@
-"""What is left behind when the tool itself fails: enough to repeat the failure.
+"""The files left behind when the tool itself fails: enough to repeat the failure.
 
 In: the exception and the command line, perhaps files that were generated.  Out: a new directory with the traceback, the
 command, the versions, these files, and a copy of every input file that the command names.

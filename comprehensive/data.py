@@ -1,4 +1,4 @@
-"""Where the data files of the tool are.
+"""The directories of the tool's data files.
 
 In: nothing.  Out: the directories ``templates/`` and ``specs/``, which are top level in the repository and stand
 in ``comprehensive/_data/`` of an installed wheel::

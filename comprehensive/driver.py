@@ -258,7 +258,7 @@ def problem_of(
 
 
 def lowerings(options: Options) -> Mapping[str, Lowering] | None:
-    """How the compiler makes kernels take fewer registers, by strategy; None where no kernels are compiled.
+    """Return the ways in which the compiler lowers registers, by strategy; None where no kernels are compiled.
 
     CommandLineError (CF0722) where such a strategy is asked for then.
     """
@@ -301,7 +301,7 @@ def counted_by(options: Options) -> Mapping[str, Counter[Variant]]:
 
 
 def register_count(options: Options) -> Callable[[str], Usage] | None:
-    """What says what a kernel takes, given its translation unit; None for the estimate.
+    """Return the function that says what a kernel takes, given its translation unit; None for the estimate.
 
     With passes the assembler counts what they make of it.
     """

@@ -159,7 +159,7 @@ def fragment_to_json(variant: Variant) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What ``gen`` writes, by file name; ``verified`` are the names of those that a compiler has accepted."""
+    """The files that ``gen`` writes, by name; ``verified`` are the names of those that a compiler has accepted."""
 
     texts: Mapping[str, str]
     verified: tuple[str, ...]
@@ -274,7 +274,7 @@ def _image_is_accepted(
 
 
 def _taken(plan: ProgramPlan, options: Options, image: Embedded | None) -> Resources | None:
-    """What kernels take on the architecture that registers are counted for, behind the passes.
+    """Return what kernels take on the architecture that registers are counted for, behind the passes.
 
     What the ``image`` has for that architecture is not compiled again.
     """

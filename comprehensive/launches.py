@@ -45,7 +45,8 @@ class Case:
 
     @property
     def together(self) -> int:
-        """How many elements a tile accesses together on aligned data; 0 where it has no choice."""
+        """The number of elements that a tile accesses together (vector width) on aligned data; 0 where it has no
+        choice."""
         return max(self.kernel.together, default=0)
 
 

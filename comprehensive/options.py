@@ -1,4 +1,4 @@
-"""What a user asks of a compilation: names and texts of a command line or of a call in, checked :class:`Options` out.
+"""The options of a compilation: names and texts of a command line or of a call in, checked :class:`Options` out.
 
     checked_options(counters=("occupancy",), embed="sm_90,ptx")
     checked_options(counters=("speed",))        # CommandLineError (CF0708) that lists the counters

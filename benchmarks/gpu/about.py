@@ -1,4 +1,4 @@
-"""Where and when a run of a benchmark takes place, and whether it can."""
+"""The place and the time of a run of a benchmark, and whether it can run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.gpu import native
 
 
 def missing(generated: Path) -> str | None:
-    """What a run needs that is not there."""
+    """Return what a run needs that is not there; None where nothing is missing."""
     lacking = missing_tools()
     if lacking is not None:
         return lacking
@@ -55,7 +55,7 @@ def commit() -> str:
 
 
 def said(*command: str) -> str:
-    """What a command prints; nothing where it fails."""
+    """Return the output of a command; empty where it fails."""
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     except OSError:

@@ -1,4 +1,4 @@
-"""What is timed: shapes, the least work of each, and the points at which the generated kernels are tried.
+"""The cases that are timed: shapes, the least work of each, and the points at which the generated kernels are tried.
 
 New parameters of a spec are tried by adding points here: a point gives members of ``<spec>_params`` by name.  Best
 guesses come first, since a sweep ends when its time is over.

@@ -1,4 +1,4 @@
-"""What the device does at most: bytes copied, and multiply-adds in registers (``ceilings.cu``)."""
+"""The ceilings of the device: bytes copied, and multiply-adds in registers (``ceilings.cu``)."""
 
 from __future__ import annotations
 

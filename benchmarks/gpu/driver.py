@@ -94,7 +94,8 @@ class Device:
         return function
 
     def blocks_per_sm(self, function: ctypes.c_void_p, threads: int, shared_bytes: int) -> int:
-        """How many blocks of a kernel fit a multiprocessor, with so much dynamic shared memory each."""
+        """Return the number of blocks of a kernel that fit a multiprocessor, with as much dynamic shared memory
+        each."""
         if shared_bytes > _MOST_SHARED_UNASKED:
             self.check("cuFuncSetAttribute", function, _DYNAMIC_SHARED_BYTES, shared_bytes)
         found = ctypes.c_int()

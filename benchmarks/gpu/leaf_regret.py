@@ -1,4 +1,4 @@
-"""How far the launcher's choice of a leaf and its blocks is from the best.
+"""The regret of the launcher's choice of a leaf and its blocks, beside the best.
 
 ``python3 -m benchmarks.gpu.leaf_regret DIRECTORY -o FILE`` on a machine with a GPU, nvcc and torch.
 
@@ -117,7 +117,7 @@ class Timed:
 
 
 class Program:
-    """What ``gen`` has written, and the library that nvcc has made of it."""
+    """A program that ``gen`` has written, and the library that nvcc has made of it."""
 
     def __init__(self, directory: Path, name: str) -> None:
         text = (directory / name / f"{name}.h").read_text(encoding="utf-8")
@@ -147,7 +147,7 @@ class Program:
         return run, why, params
 
     def defaults(self, values: Mapping[str, int | Tensor]) -> tuple[dict[str, int], float]:
-        """What the launcher chooses, and how many microseconds the choice takes for sizes that it has not just seen."""
+        """Return the launcher's choice, and the microseconds that choosing takes for sizes not seen just before."""
         given = [values[a.name] for a in self.read.arguments]
         arguments = [v.data_ptr() if isinstance(v, Tensor) else v for v in given]
         others = [v if isinstance(g, Tensor) else v + 1 for v, g in zip(arguments, given, strict=True)]

@@ -31,7 +31,7 @@ DYNAMIC_BYTES = (0, 1, 128, 1000, 4096, 10_001, 16_384, 33_000, 49_152, 65_536, 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What the compiler made of a kernel; ``threads`` is the most that a block of it may have."""
+    """A kernel as the compiler made it; ``threads`` is the most that a block of it may have."""
 
     name: str
     registers: int
@@ -66,7 +66,7 @@ def kernels() -> tuple[tuple[int, int, int], ...]:
 
 
 def kernel_lines() -> str:
-    """What ``occupancy.cu`` includes."""
+    """Return the lines that ``occupancy.cu`` includes."""
     return "".join(f"KERNEL({live}, {static}, {cap})\n" for live, static, cap in kernels())
 
 

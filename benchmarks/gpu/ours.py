@@ -98,7 +98,7 @@ def _function(spec: str) -> ctypes._NamedFuncPointer:
 
 @cache
 def _region(spec: str) -> Mapping[str, Any]:
-    """What the manifest says of the kernel; of several regions the last one."""
+    """Return the manifest's entry for the kernel; for several regions that of the last one."""
     manifest = json.loads((native.GENERATED / spec / f"{spec}.json").read_text(encoding="utf-8"))
     return manifest["functions"][0]["regions"][-1]
 
@@ -110,7 +110,7 @@ def instances(spec: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _leaf(spec: str, number: int) -> str:
-    """What ran: a tile by its sizes, a leaf by its decisions and what it caches."""
+    """Return a text for what ran: a tile by its sizes, a leaf by its decisions and what it caches."""
     for instance in instances(spec):
         if instance["leaf"] == number:
             sizes = " ".join(f"{name}={value}" for name, value in instance["sizes"].items())

@@ -1,4 +1,4 @@
-"""What one peer made of one case, and how it travels from a worker to the command as a line of JSON."""
+"""The outcome of one peer for one case, and how it travels from a worker to the command as a line of JSON."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Problem:
         self.kind.reset(self.arrays)
 
     def result(self) -> Tensor:
-        """What a run that works on the arrays of the problem has left there."""
+        """Return the result that a run has left in the arrays of the problem."""
         return self.kind.result(self.arrays, self.case.sweeps)
 
     def error(self, result: Tensor) -> float:

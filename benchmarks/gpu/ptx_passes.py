@@ -1,4 +1,4 @@
-"""What the PTX passes change in time, on a GPU: ``python3 -m benchmarks.gpu.ptx_passes build/ptx-passes-bench``.
+"""The change in time by the PTX passes, on a GPU: ``python3 -m benchmarks.gpu.ptx_passes build/ptx-passes-bench``.
 
 In: the folder that :mod:`benchmarks.gpu.ptx_passes_prepare` has written.  Every variant of a kernel is assembled by
 ptxas, its result is compared with that of the unchanged PTX bit for bit, and all are timed in turns.  Out: a report,

@@ -112,7 +112,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Variant:
-    """What a pipeline makes of a source; ``applied`` counts remarks by kernel and pass."""
+    """The text that a pipeline makes of a source; ``applied`` counts remarks by kernel and pass."""
 
     text: str
     applied: Mapping[tuple[str, str], int]
@@ -120,7 +120,8 @@ class Variant:
 
 
 def timed_of(text: str) -> tuple[Timed, ...]:
-    """What the comments of a source say: words, a line ``// run:``, a line ``// time:``. ValueError where none fits."""
+    """Return the launches that the comments of a source name: words, a line ``// run:``, a line ``// time:``.
+    ValueError where none fits."""
     found: list[Timed] = []
     words: list[str] = []
     small: Run | None = None

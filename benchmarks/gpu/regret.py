@@ -1,4 +1,4 @@
-"""How far the launcher's own choice is from the best one there is: ``python3 -m benchmarks.gpu.regret``.
+"""The regret of the launcher's own choice beside the best one there is: ``python3 -m benchmarks.gpu.regret``.
 
 Every spec at six sizes or more, among them some that nothing divides; with ``--everyday`` the everyday kernels at
 theirs.  The choice and all candidates (each register and time tile, leaves with powers of two as block sizes) are run,
@@ -263,7 +263,7 @@ def candidates(launch: Launch) -> Iterator[Point]:
 
 
 def timed(posed: Problem, launch: Launch, point: Point | None, hopeless: float) -> tuple[str, float, int]:
-    """What ran, milliseconds of a launch, and the cycles expected of it; PeerError where it is refused or wrong."""
+    """Return what ran, milliseconds of a launch, and the cycles expected of it; PeerError if refused or wrong."""
     posed.reset()
     run, what, cycles = ours.launching(posed, launch, point)
     run(None)

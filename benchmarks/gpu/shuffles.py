@@ -1,4 +1,4 @@
-"""What shuffles in place of loads change in time, on a GPU.
+"""The change in time by shuffles in place of loads, on a GPU.
 
     python3 -m benchmarks.gpu.shuffles build/shuffles-bench --write FILE
 
@@ -90,7 +90,7 @@ there are any), blocks a multiprocessor, and its warps of {warps}."""
 
 
 def _of_the_chosen(rows: Sequence[Measured]) -> str:
-    """What the choice by cost is worth: over all kernels, and over those that it changes."""
+    """Return a text about the worth of the choice by cost: over all kernels, and over those that it changes."""
     everywhere = {row.launch["name"]: 1.0 if row.is_same(CHOSEN) else row.speedup(CHOSEN) for row in rows}
     changed = {row.launch["name"] for row in rows if not row.is_same(CHOSEN)}
     ours = {name: speed for name, speed in everywhere.items() if name in changed}

@@ -68,7 +68,7 @@ def checks(kernel: Kernel) -> Iterator[Run]:
 
 
 def written_by(kernels: Iterable[Kernel], nvcc: Tool, output: Path) -> Mapping[str, Any]:
-    """What is timed and what is checked, as the other machine reads it; the PTX goes into ``output``."""
+    """Return the launches to time and to check, as the other machine reads them; the PTX goes into ``output``."""
     launches: list[dict[str, Any]] = []
     small: list[dict[str, Any]] = []
     for kernel in kernels:

@@ -23,7 +23,7 @@ others write it."""
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What has been found so far; ``about`` says where and when."""
+    """The results so far; ``about`` says where and when."""
 
     about: str
     cases: Sequence[Case]

@@ -1,4 +1,4 @@
-"""Which leaf runs at a point, and why each other one does not, as a value."""
+"""The leaf that runs at a point, and why each other one does not, as a value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Explanation:
 
     @property
     def chosen(self) -> Mapping[str, str | None]:
-        """What the launcher takes in each region, as in ``register tile 1``.
+        """The choice of the launcher in each region, as in ``register tile 1``.
 
         It is None where a value is missing, an assert does not hold, or nothing fits.
         """

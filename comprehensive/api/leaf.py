@@ -120,5 +120,5 @@ class Leaf:
 
 
 def notation_of(tree: optimize.Tree[Variant]) -> Mathematics:
-    """How a tree prints symbols."""
+    """Return the notation in which a tree prints symbols."""
     return Mathematics(tree.order, tree.limits, tree.quotients)

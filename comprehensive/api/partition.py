@@ -1,4 +1,4 @@
-"""Where in the space of parameters which leaf runs, as a value with a picture."""
+"""The partition of the space of parameters by the leaf that runs, as a value with a picture."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Program:
         leaf: int | None = None,
         **named: Given,
     ) -> Explanation:
-        """Which leaf runs at values of parameters on a device, and why each other one does not.
+        """Explain which leaf runs at values of parameters on a device, and why each other one does not.
 
         ``device`` is an architecture, a product or the path of a TOML file; parameters without a value stay symbols.
         Values may come as a mapping, too, where a parameter is called ``device`` or ``leaf``.
@@ -165,7 +165,7 @@ class Program:
         ranges: Mapping[str, tuple[int, int]] | None = None,
         **named: Given,
     ) -> Partition:
-        """Where on the line of one parameter, or in the plane of two, which leaf runs; the others have values.
+        """Return where on the line of one parameter, or in the plane of two, which leaf runs; the others have values.
 
         ``ranges`` are the lower and the upper end of what is shown.
 

@@ -93,6 +93,6 @@ class System:
 
 
 def _meaning(symbols: tuple[str, ...]) -> str:
-    """What the limits of the machine among the symbols are."""
+    """Return the meaning of the limits of the machine among the symbols."""
     known = (MACHINE_PARAMETERS[name] for name in symbols if name in MACHINE_PARAMETERS)
     return "; ".join(f"{each.symbol}: {each.meaning}, in {each.unit}" for each in known)

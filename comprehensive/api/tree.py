@@ -77,7 +77,7 @@ class Branch:
 
     @property
     def source(self) -> str:
-        """Where the value comes from, as in ``exact`` or ``estimate``."""
+        """The source of the value, as in ``exact`` or ``estimate``."""
         return self.grown.evaluation.source
 
     @property

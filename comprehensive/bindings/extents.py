@@ -34,8 +34,7 @@ class Extents:
                 expression(text)
 
     def rows(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> int:
-        """Return the number of elements along an open first dimension, behind a plain pointer the number of all of
-        them."""
+        """Return the number of elements along an open first dimension, behind a plain pointer that of all elements."""
         try:
             row = math.prod(_value(d, arguments, self.types) for d in self.dims[1:] if d is not None)
         except UndefinedBehaviour:

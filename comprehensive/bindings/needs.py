@@ -1,5 +1,4 @@
-"""The elements that a call surely touches behind a pointer: cases of the manifest and numbers in, a complaint or none
-out.
+"""The elements that a call surely touches behind a pointer: cases of the manifest, numbers in, a complaint or none out.
 
 Cases are such as "elements m * n where m >= 1", and are computed with numbers that have no limits::
 

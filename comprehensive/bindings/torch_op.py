@@ -104,8 +104,7 @@ def _demand_alike(function: GeneratedFunction, others: tuple[GeneratedFunction, 
 def _given(
     function: GeneratedFunction, positional: Sequence[Any], named: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments that a call of the operator gives, by the names of the function; None stands for what is not
-    given."""
+    """Return the arguments of a call of the operator, by the names of the function, without those that are None."""
     interface = function.interface
     spelled = _spelled(interface, (*interface.arguments, *interface.members))
     by_name = {**dict(zip((name for _, name in spelled), positional, strict=False)), **named}
@@ -136,8 +135,7 @@ def _plain(tensor: Any, torch: Any) -> Any:
 
 
 def _fake(function: GeneratedFunction, torch: Any) -> Callable[..., None]:
-    """Return the function that replaces a call while a program is traced: it changes nothing, and refuses data of
-    another type."""
+    """Return the function that runs while a program is traced: it changes nothing, and refuses data of another type."""
     wanted = {a.name: _dtype(a.type, torch) for a in function.interface.arguments if a.pointer}
 
     def run(*positional: Any, **named: Any) -> None:

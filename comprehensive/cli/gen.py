@@ -199,7 +199,7 @@ def gen_command(
 
 
 def _print_polyhedra(source: Path, options: Options, as_json: bool) -> None:
-    """Of the loop nests alone: no tree is grown and nothing is compiled for it."""
+    """Print the polyhedra of the loop nests alone: no tree is grown and nothing is compiled for it."""
     from comprehensive import generate
     from comprehensive.diagnostics import DiagnosticSink
     from comprehensive.driver import checked_nests

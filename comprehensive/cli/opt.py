@@ -167,7 +167,7 @@ def _checks(
 
 
 def _print_remarks(stages: Sequence[Stage], kinds: str, as_json: bool, unvalidated: Sequence[Remark]) -> None:
-    """Those on what could not be validated whatever kinds are asked for."""
+    """Print the remarks of these kinds, and whatever the kinds those on what could not be validated."""
     from comprehensive.ptx.passes.ptx_pass import strange_module, strange_statement
     from comprehensive.ptx.passes.remark import to_json
 

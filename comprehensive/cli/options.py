@@ -112,7 +112,7 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_compiled_kernels_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What kernels are compiled for, and by which passes over their PTX."""
+    """Add the options for what kernels are compiled for, and for the passes over their PTX."""
     for decorate in reversed(
         (
             click.option(
@@ -136,7 +136,7 @@ def with_compiled_kernels_options(function: Callable[..., Any]) -> Callable[...,
 
 
 def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What is tuned, where, and for how long."""
+    """Add the options for what is tuned, where, and for how long."""
     path = click.Path(path_type=Path)
     for decorate in reversed(
         (

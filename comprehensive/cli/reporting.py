@@ -1,4 +1,4 @@
-"""How every command tells what it found, and how it ends: diagnostics, JSON documents and exit codes.
+"""The reports of every command, and its end: diagnostics, JSON documents and exit codes.
 
 Exit codes: 0 ok; 1 the input has errors; 2 the command line has; 3 a tool or device is missing; 70 a bug, with a
 reproducer saved.  Data goes to stdout, everything else to stderr.

@@ -141,7 +141,7 @@ def _box(box: Box) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How statements of the source are printed: whether with marks of their lines, and updates that are atomic."""
+    """The style in which statements are printed: with marks of their lines or without, and which updates are atomic."""
 
     marked: bool
     types: Mapping[str, ScalarType]

@@ -1,4 +1,4 @@
-"""What the header is printed from: frozen views in which every decision is taken.
+"""The view from which the header is printed: frozen values in which every decision is taken.
 
 In: a :class:`ProgramPlan`.  Out: a :class:`HeaderView` for `templates/host/header.h.j2`; every text in it is C.
 """
@@ -276,12 +276,12 @@ def coarse_exponents(parameters: int) -> tuple[int, ...]:
 
 
 def neighbours(parameters: int) -> int:
-    """How many candidates differ from one by a factor of two, or not at all, in each parameter."""
+    """Return the number of candidates that differ from one by a factor of two, or not at all, in each parameter."""
     return 3**parameters if 2 <= parameters <= 4 else 0
 
 
 def most_values(parameters: int, wanted: int) -> int:
-    """How many values each parameter may take so that all combinations are within `CANDIDATES`."""
+    """Return the number of values that each parameter may take so that all combinations are within `CANDIDATES`."""
     values = wanted
     while values > 1 and values**parameters > CANDIDATES:
         values -= 1

@@ -1,4 +1,4 @@
-"""What a caller of the generated functions passes: arguments in the user's order, and program parameters apart.
+"""The interface of generated functions: arguments in the user's order, and program parameters apart.
 
 In: a :class:`FunctionPlan`.  Out: an :class:`Interface`, shared by the header, the CUDA source and the runtime::
 
@@ -41,7 +41,7 @@ class Argument:
 
 
 def host_name(type: ScalarType) -> str:
-    """What the generated header calls the type: of `half` and `bfloat16` compilers of C have names of their own."""
+    """Return the name of the type in the generated header, where `half` and `bfloat16` have names of their own."""
     return _HOST_NAMES.get(type, type.value)
 
 

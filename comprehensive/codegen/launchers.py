@@ -29,7 +29,7 @@ from comprehensive.metafork.printer import print_expr
 
 
 class KernelNames(Protocol):
-    """How the source that launchers stand in refers to what runs on the device."""
+    """The names by which the source that launchers stand in refers to what runs on the device."""
 
     def kernel(self, name: str, constants: Sequence[int]) -> tuple[str, ...]:
         """The initialisers of the ``cf_kernel`` of a kernel, or of an instance of one over tiles: one a version."""
@@ -153,7 +153,7 @@ class RegionSource:
 
     @property
     def together(self) -> str:
-        """How many elements an access of a tile takes, as the launcher knows it."""
+        """The number of elements that an access of a tile takes (vector width), as the launcher knows it."""
         return "cf_together" if self.widths else "1"
 
     @property
@@ -166,7 +166,7 @@ class RegionSource:
 
     @property
     def left(self) -> str:
-        """How many sweeps are left."""
+        """The number of sweeps that are left, as a C expression."""
         return "1" if self.several is None else "cf_left"
 
     @property
@@ -176,7 +176,7 @@ class RegionSource:
 
     @property
     def single(self) -> int:
-        """How many instances do one sweep."""
+        """The number of instances that do one sweep."""
         return sum(len(tile.instances) for tile in self.tiles if tile.sweeps_left is None)
 
 
@@ -235,7 +235,7 @@ def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: 
 
 
 def given(region: RegionPlan, available: Sequence[Argument]) -> tuple[Argument, ...]:
-    """What host code passes: all but the constant arrays, which the launcher has itself."""
+    """Return the arguments that host code passes: all but the constant arrays, which the launcher has itself."""
     own = {a.pointer for nest in region.nests for a in nest.arrays if a.values is not None}
     return tuple(argument for argument in available if argument.name not in own)
 
@@ -290,7 +290,7 @@ def _kernel_number(kernel: Kernel) -> str:
 
 
 def _together(kernel: Kernel, nest: Nest) -> str:
-    """How many elements a launch may access together, over scalars and data that the launcher has."""
+    """Return the vector width of a launch as a C expression over scalars and data that the launcher has."""
     counts = [str(count) for count in kernel.together]
     tests = [_multiples(kernel, nest, count) for count in kernel.together[:-1]]
     return "".join(f"{test} ? {count} : " for test, count in zip(tests, counts, strict=False)) + counts[-1]

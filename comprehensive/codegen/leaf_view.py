@@ -1,4 +1,4 @@
-"""What the choice of a leaf and its blocks is printed from.
+"""The view from which the choice of a leaf and its blocks is printed.
 
 In: a region with the profiles of its leaves.  Out: :class:`LeafCosts` for the header, whose texts are C over scalars of
 the region: the tables of each kernel, the numbers that they point to, and the points that parameters leave out.

@@ -1,4 +1,4 @@
-"""How many points of a region program parameters leave out: floors in its extents do so where they do not divide sizes.
+"""The share of a region's points that program parameters leave out, by floors in extents that do not divide sizes.
 
 In: a nest.  Out: :class:`Share` for every group of loops that have program parameters in common::
 

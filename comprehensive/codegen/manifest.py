@@ -80,7 +80,7 @@ def manifest(
 
 
 def _adaptation(function: FunctionPlan) -> dict[str, Any]:
-    """What is tried while the function runs, where it is asked to; nothing where there is nothing to try."""
+    """Return the candidates that are tried while the function runs, if it is asked to; empty where there are none."""
     found = function.adaptation
     if found is None:
         return {}
@@ -179,7 +179,7 @@ def _region(
 def _alternatives(
     region: RegionPlan, tree: Tree[Variant], resources: Resources | None
 ) -> list[dict[str, Any]]:
-    """What each recipe makes of the region, or why it does not fit."""
+    """Return the tile that each recipe makes of the region, or why it does not fit."""
     plans = iter(region.tilings)
     return [
         {"recipe": each.recipe, "because": each.tree.reason}

@@ -1,4 +1,4 @@
-"""How many elements a call surely touches behind each pointer, as expressions over its arguments.
+"""The number of elements that a call surely touches behind each pointer, as expressions over its arguments.
 
 In: a function and its nests.  Out: :class:`Needs` for every pointer argument whose declaration leaves its size open::
 

@@ -1,4 +1,4 @@
-"""What the host side is generated from: functions, their regions, and a kernel with its system for every leaf.
+"""The plan from which the host side is generated: functions, their regions, a kernel with its system for every leaf.
 
 In: built by the driver from the tree and :func:`comprehensive.lowering.lower.lower`.  Out: read by the printers of
 the header, of the CUDA source and of the manifest.

@@ -1,4 +1,4 @@
-"""What a leaf does, for the choice of a leaf and its blocks: tables over numbers that a launch computes.
+"""The profile of a leaf, for the choice of a leaf and its blocks: tables over numbers that a launch computes.
 
 In: made of a kernel by :mod:`comprehensive.model.leaf_sites`.  Out: read by the printers of the header, and evaluated
 by :mod:`comprehensive.model.leaf_cost`.

@@ -1,4 +1,4 @@
-"""Which lines of a generated file come from the source: text with marks in, text with ``#line`` out.
+"""The lines of a generated file that come from the source: text with marks in, text with ``#line`` out.
 
 A mark is a line of its own before the text that it speaks of.  Directives are written where counting on from the
 last one would give a wrong line, so that a body laid out like its source needs one::

@@ -1,4 +1,4 @@
-"""What the sources with launchers are printed from: the CUDA source, and the C source with compiled kernels.
+"""The view from which sources with launchers are printed: the CUDA source, and the C source with compiled kernels.
 
 In: a :class:`ProgramPlan`, and the texts of its kernels or their :class:`Image`.  Out: a :class:`SourceView` for
 `templates/cuda/source.cu.j2` or `templates/launcher/image.c.j2`, with every decision taken before a template is read.

@@ -1,4 +1,4 @@
-"""What the choice of a tile is printed from.
+"""The view from which the choice of a tile is printed.
 
 In: a region with such kernels.  Out: :class:`TileCosts` for the header, whose texts are C over scalars of the region:
 what the blocks of every instance do, and how many there are.
@@ -53,7 +53,7 @@ class InstanceCost:
 
 @dataclass(frozen=True, slots=True)
 class TileCosts:
-    """What the header computes the costs of all tiles of a region from, register tiles first."""
+    """The data from which the header computes the costs of all tiles of a region, register tiles first."""
 
     parameters: str
     arguments: str
@@ -153,7 +153,7 @@ def _instance(
 
 
 def _tiles(c: Coordinate, limit: str, sizes: Mapping[str, int]) -> str:
-    """How many tiles there are along a coordinate: what `Coordinate.tiles` says, in counts."""
+    """Return the number of tiles along a coordinate: what `Coordinate.tiles` says, in counts."""
     return f"cf_tiles({limit}, {c.shift}, {size_of(c.step, sizes)})"
 
 

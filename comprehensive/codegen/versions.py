@@ -58,7 +58,7 @@ ORIGINAL = Version("")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a launcher tries: a version of the kernels, with blocks of at most so many threads; 0 for no such limit."""
+    """A candidate of a launcher: a version of the kernels, with blocks of at most so many threads; 0 for no limit."""
 
     version: int
     threads: int = 0
@@ -66,7 +66,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Adaptation:
-    """What a launcher tries while a function runs, to keep the fastest (Orion, section 3.4): the original first.
+    """The candidates of a launcher, to keep the fastest while a function runs (Orion, section 3.4): the original first.
 
     The ``along`` next ones are tried until one is slower, those behind them where none of these is faster.
     """

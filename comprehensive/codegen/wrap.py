@@ -50,7 +50,7 @@ def laid_out(text: str, width: int = MOST) -> str:
 
 
 def _parts(line: str, following: Iterator[str], width: int) -> Iterable[str]:
-    """What stands for a line; of a comment of several lines, which it takes from those that follow, for all."""
+    """Return the lines that replace a line; for a comment of several lines, taken from ``following``, for all."""
     code = line.lstrip()
     if code.startswith("/*") and "*/" not in code:
         comment = [line]
@@ -119,7 +119,7 @@ def _is_argument_list(line: str, position: int) -> bool:
 
 
 def _breaks(line: str) -> Iterator[tuple[int, bool, int]]:
-    """How good every place is where the line may break, and its position: the best place is the largest.
+    """Yield how good every place is where the line may break, and its position: the best place is the largest.
 
     Outside of brackets is best; in the same brackets between the parts of a list, and then late.
     """

@@ -1,5 +1,4 @@
-"""The candidates that launchers try while a function runs: a plan in, the plan with versions of its kernels and
-candidates out.
+"""The candidates that launchers try while a function runs: a plan in, the plan with versions and candidates out.
 
     adaptive(plan, compiler, load_device("h200"))
 

@@ -56,8 +56,7 @@ class CompiledKernels:
         return grid_parameters(self.remarks, symbol) > 0
 
     def resident_warps(self, symbol: str) -> int:
-        """Return the number of warps of a kernel that shall be on a multiprocessor at a time; 0 for as many as there
-        are."""
+        """Return the number of warps of a kernel that shall be resident on a multiprocessor; 0 for as many as fit."""
         from comprehensive.ptx.passes.remark import resident_warps
 
         return resident_warps(self.remarks, symbol)

@@ -154,8 +154,7 @@ def _choices(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Mapping[
 
 
 def versions_of(plan: ProgramPlan) -> tuple[Version, ...]:
-    """Return the versions by number, each with the pipelines of all functions; the names of their kernels tell these
-    apart."""
+    """Return the versions by number, each with the pipelines of all functions; names of kernels tell these apart."""
     columns = zip_longest(*(function.versions for function in plan.functions), fillvalue=ORIGINAL)
     return tuple(
         Version("", tuple(pair for version in column for pair in version.pipelines)) for column in columns

@@ -1,4 +1,4 @@
-"""How long a launch takes on a device, from what its blocks do: to rank candidates, not to promise milliseconds.
+"""The time of a launch on a device, from what its blocks do: to rank candidates, not to promise milliseconds.
 
 In: machine parameters and speeds, the :class:`TileWork` of a kernel over tiles, and how large the launch is.  Out: a
 :class:`Cost`, cycles with what decides about them::

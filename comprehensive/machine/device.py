@@ -135,7 +135,7 @@ def devices() -> tuple[Device, ...]:
 
 
 def device_of(arch: str) -> Device | None:
-    """What is known of an architecture, as ptxas names it (``sm_90a``, ``compute_90``); None where nothing is."""
+    """Return the device of an architecture as ptxas names it (``sm_90a``, ``compute_90``); None if it is not known."""
     stated = re.match(r"(?:sm|compute)_(\d+)[af]?$", arch)
     name = f"sm_{stated[1]}" if stated else ""
     return load_device(name) if name in device_names() else None

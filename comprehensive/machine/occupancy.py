@@ -1,4 +1,4 @@
-"""How many thread blocks one multiprocessor holds, exactly.
+"""The exact number of thread blocks that one multiprocessor holds.
 
 In: a :class:`Device` and what a kernel needs.  Out: :class:`Occupancy`, with the limits that bind::
 

@@ -1,5 +1,4 @@
-"""What instructions of a multiprocessor take, beside results per clock: the numbers that predictions from machine
-code need.
+"""The speeds of pipes of a multiprocessor, beside results per clock: the numbers behind predictions from machine code.
 
 In: nothing.  Out: :data:`PIPES`, in the order in which they are printed::
 

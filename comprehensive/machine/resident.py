@@ -1,4 +1,4 @@
-"""How many blocks one multiprocessor holds, as far as each of its resources goes: the one rule for all that asks.
+"""The blocks that one multiprocessor holds, as far as each of its resources goes: the one rule for all that asks.
 
     resident({"R_SM": 65536, "R_U": 256, ...}, warps=8, registers=64, words=0)
     # {"threads": 8, "blocks": 32, "registers": 4}: the least decides

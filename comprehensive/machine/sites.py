@@ -1,4 +1,4 @@
-"""What a block of a leaf does, from tables of its code and numbers that are known at the launch.
+"""The work of a block of a leaf, from tables of its code and numbers that are known at the launch.
 
 In: :class:`Sites`, the numbers that they point to, the shape of the launch, and the machine.  Out: a
 :class:`~comprehensive.machine.cost.TileWork` and a :class:`~comprehensive.machine.cost.Launch`, which

@@ -1,4 +1,4 @@
-"""What a block does, as the counts that decide how long it takes.
+"""The work of a block, as the counts that decide how long it takes.
 
 In: what :mod:`comprehensive.model.block` has counted.  Out: :class:`Work`, which adds up and scales::
 

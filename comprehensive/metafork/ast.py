@@ -331,8 +331,7 @@ class HostArray:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The place that a pointer of host code points to: ``offset`` elements behind the first one of the parameter
-    ``base``.
+    """The target of a pointer of host code: ``offset`` elements behind the first one of the parameter ``base``.
 
     An ``offset`` of None is not known; neither is the whole address where ``base`` is None.
     """

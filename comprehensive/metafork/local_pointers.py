@@ -97,8 +97,7 @@ def place(pointer: Expr) -> Part | None:
 
 
 def element(pointer: Expr) -> Index | None:
-    """Return the element that ``*pointer`` is: ``a[e]`` for ``a + e``; None where the pointer is no array and no sum of
-    one."""
+    """Return the element that ``*pointer`` is: ``a[e]`` for ``a + e``; None where it is no array and no sum of one."""
     part = place(pointer)
     if part is None:
         return None

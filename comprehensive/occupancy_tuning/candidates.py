@@ -56,7 +56,8 @@ _ALONG = 2
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is tried: the original first, then along the direction, at last the other direction."""
+    """The candidates in the order of trials: the original first, those along the direction, then the other
+    direction."""
 
     max_live: int
     threshold: int

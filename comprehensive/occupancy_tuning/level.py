@@ -1,4 +1,4 @@
-"""How a version of a kernel is made, and the occupancy level that it has: values that everything here is about.
+"""The setting that makes a version of a kernel, and its occupancy level: values that everything here is about.
 
     Setting("register-cap{registers=64}", 128)                  # at most 64 registers, blocks of 128 threads
     Setting("grid-stride{warps=32}", 256, resident=4)           # four blocks on a multiprocessor at a time
@@ -17,7 +17,7 @@ from comprehensive.sass.predict import Prediction
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How a version is made, and how it is launched."""
+    """The setting of a version: how it is made, and how it is launched."""
 
     pipeline: str
     """Passes over the kernel as it is compiled; empty for none."""
@@ -32,7 +32,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a version takes of a multiprocessor, and how long it is predicted to run."""
+    """The resources that a version takes of a multiprocessor, and its predicted time."""
 
     setting: Setting
     registers: int
@@ -74,7 +74,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """What was measured of a level: the time of a call of the whole function, or why there is none."""
+    """The measurement of a level: the time of a call of the whole function, or why there is none."""
 
     microseconds: float | None
     reason: str = ""

@@ -69,7 +69,7 @@ class Subject:
 
     @cached_property
     def max_live(self) -> int:
-        """How many 32-bit registers hold all values of a thread that are live at once (Orion, section 3.3).
+        """The number of 32-bit registers that hold all values of a thread that are live at once (Orion, section 3.3).
 
         Those that are the same in a whole warp, or cheap to compute again, need none.
         """

@@ -1,5 +1,4 @@
 """The loops that are regions: the tokens of a file in, the same with ``meta_schedule { ... }`` around these loops out.
-}`` around these loops out.
 
 ::
 

@@ -55,8 +55,7 @@ def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]
 
 
 def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
-    """Return why the loop of the program over ``iterator``, in the grid of a nest, is not parallel, or not proved to
-    be."""
+    """Return why the loop of the program over ``iterator``, in the grid of a nest, is not proved to be parallel."""
     found = [verdict for _, own, verdict in verdicts(nest) if user_loop(nest, own) == iterator]
     return next((verdict for verdict in found if not isinstance(verdict, Parallel)), None)
 

@@ -99,8 +99,7 @@ class Build:
         return device_of(self.arch or module.target[0])
 
     def usage(self, module: Module, function: Function) -> Usage | None:
-        """Return the resources that a kernel takes when it replaces the one of its name; None where no assembler says
-        it."""
+        """Return the resources of a kernel that replaces the one of its name; None where no assembler says it."""
         if self.assembler is None or not function.is_kernel:
             return None
         changed = module.with_functions({function.symbol: function})
@@ -113,7 +112,7 @@ class Build:
         return None
 
     def usages(self, module: Module) -> Mapping[str, Usage]:
-        """Return the resources that each kernel takes, by symbol; empty where no assembler says it, or it rejects the
+        """Return the resources of each kernel, by symbol; empty where no assembler says it, or it rejects the
         module."""
         if self.assembler is None:
             return {}

@@ -120,8 +120,7 @@ def _integers(region: RegionPlan) -> tuple[Scalar, ...]:
 def _scanned(
     region: RegionPlan, selection: Dispatch, known: Iterable[Scalar], opaque: set[str]
 ) -> tuple[str, ...]:
-    """Return the names that opaque asserts, quotients and host code that decide read: none of these has a polynomial of
-    known degree."""
+    """Return the names that opaque asserts, quotients and host code read: none has a polynomial of known degree."""
     plain = {s.name for s in given(region)} | MACHINE_PARAMETERS.keys()
     through = {name for each in selection.facts for name, _ in each.powers if name not in plain}
     for quotient in reversed(region.quotients):

@@ -1,5 +1,4 @@
-"""The reason why a kernel keeps an occupancy level: levels as fast as the fastest, and what takes the least of the
-device.
+"""The reason why a kernel keeps an occupancy level: levels as fast as the fastest, and the least use of the device.
 
     occupancy of leaf 0 (matadd_leaf0), predicted, not measured:
         as compiled, blocks of 256: 64 warps, 22 registers, 1.000

@@ -1,5 +1,4 @@
-"""The demand of one warp of a kernel on a multiprocessor: places in issue, cycles of pipes, bytes of local and global
-memory.
+"""The demand of one warp on a multiprocessor: places in issue, cycles of pipes, bytes of local and global memory.
 
 In: a function, how often its blocks run, and a device.  Out: :class:`Demand`, of one warp from start to end::
 

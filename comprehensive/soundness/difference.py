@@ -1,4 +1,4 @@
-"""What differs between two sets of arrays: the expected and the actual ones in, the first element that differs out.
+"""The difference between two sets of arrays: expected and actual ones in, the first element that differs out.
 
     first_difference({"c": [1.0, 2.0]}, {"c": [1.0, 3.0]})      -->  "c[1] is 3.0, expected 2.0"
 

@@ -59,5 +59,5 @@ def behind_parameters(
 
 
 def _row(dims: tuple[Expr | None, ...], arguments: Mapping[str, int | float]) -> int:
-    """How many elements a step of the first subscript passes over."""
+    """Return the number of elements that a step of the first subscript passes over."""
     return prod(max(0, int(c_value(extent, arguments))) for extent in dims[1:] if extent is not None)

@@ -1,4 +1,4 @@
-"""How many elements behind a pointer a nest touches at concrete parameters.
+"""The number of elements behind a pointer that a nest touches at concrete parameters.
 
 In: a nest and the values of its scalars.  Out: for each pointer the number of elements that its buffer needs, so
 that tests can allocate it exactly and catch what reads past its end::

@@ -1,4 +1,4 @@
-"""What is known of one statement about generated code: it holds, it fails, or nobody has looked."""
+"""The state of one statement about generated code: it holds, it fails, or nobody has looked."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The candidates that may be tried: a function at given sizes in, the parameters that its launcher may be called with
-out.
+"""The candidates for tuning: a function at given sizes in, the parameters that its launcher may be called with out.
 
     Candidate("matmul", (("n", 1024),), (("B0", 16), ("ub1", 16), ("s", 2), ("tile", 0)), pipeline="")
 

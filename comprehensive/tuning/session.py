@@ -112,7 +112,7 @@ class Session:
     def libraries(
         self, function: str, kernels: Mapping[str, Sequence[KernelKey]]
     ) -> Mapping[str, Ready | Unusable]:
-        """Return for each pipeline the library in which the kernels of a function run; for the empty one the program as
+        """Return for each pipeline the library with the kernels of a function; for the empty one the program as
         it is."""
         found: dict[str, Ready | Unusable] = {}
         if "" in kernels:

@@ -100,7 +100,7 @@ def built(directory: Path) -> tuple[Path, str]:
 
 
 def lines_of(directory: Path, *arguments: str) -> list[dict[str, Any]]:
-    """What a benchmark prints; ValueError where it fails."""
+    """Return the lines that a benchmark prints; ValueError where it fails."""
     done = subprocess.run(
         ["./bench", *arguments], cwd=directory, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )

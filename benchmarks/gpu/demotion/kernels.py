@@ -1,4 +1,4 @@
-"""Which kernels are timed: their PTX, a small and a large launch, and how often their loops run.
+"""The kernels that are timed: their PTX, a small and a large launch, and how often their loops run.
 
 In: nvcc.  Out: a :class:`Kernel` each::
 

@@ -1,4 +1,4 @@
-"""What is known of a plan before anything is timed: usage, spills that are left, and what is predicted, as Markdown."""
+"""The predictions for a plan before anything is timed: usage, spills that are left, and times, as Markdown."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Row:
         return next((each for each in self.ran if each.name == name), None)
 
     def compared(self, model: Model) -> Sequence[Compared]:
-        """What a model says of each different variant, and its time."""
+        """Return the prediction of a model for each different variant, and its time."""
         return [Compared(each.name, model(each), self.ms(each)) for each in self.distinct]
 
     def chosen(self, model: Model) -> Variant:

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True)
 class Timed:
-    """What was found of a kernel, by variant: times, blocks a multiprocessor holds by the driver, what went wrong.
+    """The findings about a kernel, by variant: times, blocks a multiprocessor holds by the driver, what went wrong.
 
     ``failed`` says why the kernel was not timed at all.
     """

@@ -25,7 +25,7 @@ COLUMNS = 8
 
 @dataclass(frozen=True)
 class Point:
-    """What a report says of a kernel at a size."""
+    """The numbers that a report gives for a kernel at a size."""
 
     milliseconds: float
     ratio: float

@@ -1,4 +1,4 @@
-"""What a kernel computes, apart from how it is written: sizes, arrays, and the result in double precision.
+"""The computation of a kernel, apart from how it is written: sizes, arrays, and the result in double precision.
 
 References are written once for numpy and for torch: they get a :class:`Values` whose ``xp`` is the one or the other,
 and use what both have by the same name.  Nothing here imports either.

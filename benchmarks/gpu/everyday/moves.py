@@ -1,4 +1,4 @@
-"""What moves data, computes elements one by one, or looks them up."""
+"""The everyday kernels that move data, compute elements one by one, or look them up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is timed: every kernel at each of its sizes, and the same for the peers of what it computes."""
+"""The tasks that are timed: every kernel at each of its sizes, and the same for the peers of what it computes."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Alias:
         return not self.are_different(one.address, other.address)
 
     def distance(self, one: Access, other: Access) -> int | None:
-        """Return the distance in bytes from the first access to the second, in the same visit; None where it is not
+        """Return the distance in bytes from the first access to the second, in one visit; None where it is not
         constant."""
         if one.address is None or other.address is None or one.address.bits != other.address.bits:
             return None

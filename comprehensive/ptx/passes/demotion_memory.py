@@ -77,8 +77,7 @@ def rooms_of(
 
 
 def most_slots(room: Room, device: Device, *, threads: int, registers: int, shared_bytes: int) -> int:
-    """Return the most slots that leave as many blocks on a multiprocessor as none do; at most those that there is room
-    for."""
+    """Return the most slots that leave as many blocks on a multiprocessor as none do, up to those with room."""
 
     def blocks(slots: int) -> int:
         return occupancy(

@@ -98,8 +98,7 @@ class RegisterGate:
         return most <= self.registers or predicted_registers(after) <= self.registers
 
     def most_passed(self, count: int, with_first: Callable[[int], Analyses]) -> int:
-        """Return how many of so many changes, from the first, pass the gate; ``with_first`` makes the first few of
-        them."""
+        """Return how many of the changes, from the first, pass the gate; ``with_first`` makes the first few of them."""
         if not count or self.is_passed(with_first(count)):
             return count
         low, high = 0, count

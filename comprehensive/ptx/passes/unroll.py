@@ -221,8 +221,7 @@ class _Rounds:
         return _Counter(counter, step, relation, kind, bound)
 
     def _step_of(self, value: int) -> int | None:
-        """Return the step of a counter: how much ``value``, behind the addition of a round, is more than one round
-        before."""
+        """Return the step of a counter: how much ``value``, behind the addition of a round, grows in a round."""
         analyses = self._analyses
         number = NONE if value == NONE else analyses.ssa.values[value].step
         if number not in self._block.steps:
@@ -293,8 +292,7 @@ class _Rounds:
         yield Instruction(opcode("bra"), (Name(label.name),), few)
 
     def _copies(self, count: int, fresh: Fresh) -> Iterator[Statement]:
-        """Yield so many rounds without the branch; in all but the last, registers that nothing else reads have other
-        names."""
+        """Yield so many rounds without the branch; all but the last rename registers that nothing else reads."""
         flow = self._analyses.flow
         own = [flow.registers[number] for number in self._own()]
         for place in range(count):
