@@ -28,7 +28,7 @@ def compiled(spec: str) -> Compilation:
 
 @cache
 def texts(spec: str) -> Mapping[str, str]:
-    """What `gen` writes."""
+    """Return the files that `gen` writes, by name."""
     return outputs(compiled(spec))
 
 

@@ -1,4 +1,4 @@
-"""What every test shares: modest property tests, no cache of the user, tools that may be absent."""
+"""The settings that all tests share: modest property tests, no cache of the user, tools that may be absent."""
 
 from __future__ import annotations
 

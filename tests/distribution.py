@@ -1,4 +1,4 @@
-"""Which tests pytest-xdist gives to one worker, one after the other: those that share what they compile.
+"""The distribution of tests by pytest-xdist: those that share what they compile go to one worker, one after the other.
 
 By the names of tests alone, which is all that the process knows that distributes them.  Units with many tests come
 first, so that there are small ones left in the end.
@@ -47,7 +47,7 @@ EXAMPLE_OF = {
 
 
 def unit(nodeid: str) -> str:
-    """What tests with this one have in common: an example, a source of the corpus or of a module, or the module."""
+    """Return the common part of tests: an example, a source of the corpus or of a module, or the module."""
     path, _, name = nodeid.partition("::")
     parameters = name.partition("[")[2].removesuffix("]")
     for word in parameters.split("-"):

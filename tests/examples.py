@@ -1,4 +1,4 @@
-"""How many examples property tests draw: all in `make test-all`, a part of them in `make test`.
+"""The number of examples of property tests: all in `make test-all`, a part of them in `make test`.
 
 A test names the number of `make test-all`::
 

@@ -16,14 +16,14 @@ SCHEMAS = sorted(path.stem for path in (spec_directory() / "schema").glob("*.jso
 
 
 def schema_faults(name: str, document: Any) -> list[str]:
-    """What of `specs/schema/NAME.json` a document violates."""
+    """Return the rules of `specs/schema/NAME.json` that a document violates."""
     found = sorted(validator(name).iter_errors(document), key=lambda error: error.json_path)
     return [f"{error.json_path}: {error.message}" for error in found]
 
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    """What validates documents; schemas refer to each other by the names of their files."""
+    """Return the validator of a schema; schemas refer to each other by the names of their files."""
     paths = (spec_directory() / "schema").glob("*.json")
     registry: Registry[Any] = Registry().with_resources(
         (path.name, Resource.from_contents(_read(path))) for path in paths

@@ -1,4 +1,4 @@
-"""What README and the pages of `docs` show is what the tool prints, and what they name is there."""
+"""README and the pages of `docs` show what the tool prints, and what they name is there."""
 
 from __future__ import annotations
 

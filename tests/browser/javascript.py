@@ -20,7 +20,7 @@ ENCODED = 'JSON.stringify(answer, (_, value) => typeof value === "bigint" ? `${v
 
 
 def answer(script: str) -> Any:
-    """What a script has computed, big integers as Python's. Skips the test where nothing runs JavaScript."""
+    """Return what a script has computed, big integers as Python's. Skips the test where nothing runs JavaScript."""
     node, browser = shutil.which("node") or shutil.which("nodejs"), found_browser()
     if node is not None:
         text = f"{script}\nprocess.stdout.write({ENCODED});"

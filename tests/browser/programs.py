@@ -88,7 +88,7 @@ def runs(explained: RegionExplanation) -> str:
 
 @cache
 def expected() -> tuple[str, ...]:
-    """What `explain` says at the points; it ranks nothing where a size has no value, and decides all the same."""
+    """Return the text of `explain` at the points; without a size it ranks nothing, and decides all the same."""
     (explained,) = zip(
         *(explain(compiled("jacobi1d"), device(), {"s": s, "B": b}) for s, b in points()), strict=True
     )

@@ -54,7 +54,7 @@ def text(browser: Chromium, selector: str) -> str:
 
 
 def changes(browser: Chromium, name: str) -> str:
-    """What is said below a slider, as soon as it is up to date."""
+    """Return the text below a slider, as soon as it is up to date."""
     browser.run(
         """new Promise((done) => {
           const look = () => (document.querySelector("[aria-busy=true]") ? setTimeout(look, 10) : done());

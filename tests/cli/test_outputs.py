@@ -1,4 +1,4 @@
-"""What ``gen`` does to a directory: builds that settle, earlier outputs that go, files of others that stay."""
+"""The effect of ``gen`` on a directory: builds that settle, earlier outputs that go, files of others that stay."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ THOROUGH = 0.06
 
 @dataclass
 class Tally:
-    """What ran.  ``findings`` has the first one of each kind with its file, ``alike`` how often each came up."""
+    """The count of what ran. ``findings`` has the first one of each kind with its file, ``alike`` how often each came
+    up."""
 
     programs: int = 0
     seconds: float = 0.0
@@ -77,7 +78,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a worker does: programs ``seed:first``, ``seed:first + stride``... until time or number are used up."""
+    """The plan of a worker: programs ``seed:first``, ``seed:first + stride``... until time or number are used up. until
+    time or number are used up."""
 
     seed: int
     first: int

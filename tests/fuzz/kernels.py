@@ -68,7 +68,7 @@ def build_kernels(
 
 
 def header_errors(stem: str, work: Path, tools: Tools) -> Iterator[str]:
-    """What compilers say of the header by itself, in the languages that may include it."""
+    """Yield the errors of compilers about the header by itself, in the languages that may include it."""
     user = work / "user.c"
     user.write_text(f'#include "{stem}.h"\nint main(void) {{ return 0; }}\n', encoding="utf-8")
     for language, standard in _HEADERS:

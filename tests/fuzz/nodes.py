@@ -30,7 +30,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What stands between two matching brackets."""
+    """The items between two matching brackets."""
 
     opening: str
     items: tuple[Node, ...]

@@ -102,7 +102,7 @@ class Examination:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How much is tried: ``thorough`` adds what is only tried on some programs."""
+    """The depth of a trial: ``thorough`` adds what is only tried on some programs."""
 
     points: int = POINTS
     thorough: bool = False
@@ -195,7 +195,7 @@ def _first_error(words: str) -> tuple[str, str]:
 
 
 def _refused(diagnostics: Sequence[Diagnostic], recorder: Recorder, seed: str, found: Examination) -> None:
-    """What is refused for a conflict has one, and what is refused for a subscript leaves its array."""
+    """Check that a program refused for a conflict has one, and that one refused for a subscript leaves its array."""
     wanted = [d for d in diagnostics if d.severity is Severity.ERROR]
     codes = {d.code for d in wanted}
     if not codes or codes - CONFLICTS - SUBSCRIPTS:
@@ -450,8 +450,8 @@ class _Runner:
     def _cases(
         self, arguments: Mapping[str, Any], program: Mapping[str, int], tile: str | None
     ) -> list[_Case]:
-        """What can run at a point: each leaf on a machine that leads to it, each tile that fits, and the
-        launcher's own choice."""
+        """Return the cases that can run at a point: each leaf on a machine that leads to it, each tile that fits, and
+        the launcher's own choice."""
         plan, trees = self.plan, self.compilation.trees
         nests = [region.nest for region in plan.regions]
         # Blocks are those of the caller: where grids are rounded down, results depend on them.

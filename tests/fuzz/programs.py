@@ -62,7 +62,7 @@ def _replay(path: Path, seed: str, *, thorough: bool) -> int:
 
 
 def report(tally: Tally) -> str:
-    """What ran, for people."""
+    """Return the report of what ran, for people."""
     rate = 60 * tally.programs / max(tally.seconds, 1e-9)
     lines = [
         f"{tally.programs} programs in {tally.seconds:.0f} s, {rate:.1f} a minute: {_inline(tally.outcomes)}"

@@ -1,4 +1,4 @@
-"""What a serial program touches, by running it: elements, conflicts of parallel iterations, undefined behaviour.
+"""The record of a serial program's run: elements, conflicts of parallel iterations, undefined behaviour.
 
 In: the text of a `.mf` file.  Out: a :class:`Recorder`; its `record` runs a function on concrete arguments and data
 and returns a :class:`Recording`.  The text is rewritten so that every reference and every turn of a parallel loop is
@@ -48,7 +48,7 @@ class NotCError(Exception):
 
 
 class Status(IntEnum):
-    """How a run ended, as in ``recorder.h``."""
+    """The end of a run, as in ``recorder.h``."""
 
     DONE = 0
     OUTSIDE = 1
@@ -317,7 +317,7 @@ class _Rewriter:
 
 
 def _grid_levels(items: Sequence[Node]) -> int:
-    """How many of the nested parallel loops are the grid; all of them where they are one perfect nest.
+    """Return the number of nested parallel loops that are the grid; all of them where they are one perfect nest.
 
     The iterations of a perfect nest are independent of each other, whether they end up in a block or in several.
     """

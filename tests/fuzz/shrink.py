@@ -100,7 +100,7 @@ def _fewer_statements(items: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
 
 
 def _instead(statement: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
-    """What a statement can make way for."""
+    """Yield the smaller statements that can replace a statement."""
     first = statement[0]
     if isinstance(first, Group):
         yield first.items

@@ -1,4 +1,4 @@
-"""What is generated for a program, without what does not vary: the golden files.
+"""The texts that are generated for a program, as golden files: without what varies.
 
 In: a compilation with its outputs.  Out: texts by file name::
 

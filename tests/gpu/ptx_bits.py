@@ -87,7 +87,7 @@ def distance(type_: str, left: np.ndarray, right: np.ndarray) -> int:
 def compared(
     case: Mapping[str, Any], wanted: Sequence[np.ndarray], found: Sequence[np.ndarray]
 ) -> tuple[str, bool]:
-    """What is said of a case, and whether it is as it should be."""
+    """Return a text about a case, and whether it is as it should be."""
     said: list[str] = []
     good = True
     for position, type_ in enumerate(case["types"]):

@@ -149,7 +149,7 @@ def _instructions(output: Path) -> Iterator[Case]:
 
 
 def _written(case: Case, output: Path, number: int) -> dict[str, Any]:
-    """What the other machine is told; the arrays are in a file of their own."""
+    """Return the description of a case for the other machine; the arrays are in a file of their own."""
     module = parse(SourceFile(str(case.ptx), case.ptx.read_text(encoding="utf-8")))
     given = [array.copy() for array in case.arguments]
     passed = [a if kind == "array" else a.tobytes() for kind, a in zip(case.kinds, given, strict=True)]

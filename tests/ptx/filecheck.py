@@ -53,7 +53,7 @@ def directives(text: str) -> tuple[Directive, ...]:
 
 
 def pipeline(found: Sequence[Directive]) -> str:
-    """What stands behind -p in the RUN line."""
+    """Return the text behind -p in the RUN line."""
     words = next(shlex.split(each.pattern) for each in found if each.kind == "RUN")
     if words[:2] != ["opt", "-p"] or words[3:] != ["%s"]:
         raise CheckError(f"a RUN line reads: opt -p 'PASSES' %s, not: {' '.join(words)}")

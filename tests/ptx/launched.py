@@ -1,4 +1,4 @@
-"""What a run of the corpus leaves in its arguments, by the interpreter.
+"""The arguments after a run of the corpus, by the interpreter.
 
 In: a :class:`Run` and the PTX with its kernel.  Out: the contents of all arguments after it::
 

@@ -122,7 +122,7 @@ def _call(draw: Random, name: str, returns: bool) -> str:
 
 
 def _definitions() -> list[str]:
-    """What gives every register a value, from what is in ``%r10``."""
+    """Return the instructions that give every register a value, from what is in ``%r10``."""
     return [
         "setp.lt.u32 %p1, %r10, 7;",
         "setp.gt.u32 %p2, %r10, 30;",

@@ -104,7 +104,7 @@ def _moved(parts: list[str], others: Sequence[str], draw: random.Random) -> list
 
 
 def _bytes(text: str, others: Sequence[str], draw: random.Random) -> str:
-    """What is no UTF-8 as files of PTX hold it."""
+    """Return a text that is no UTF-8, as files of PTX hold it."""
     content = bytearray(text.encode("utf-8", "surrogateescape"))
     at = draw.randrange(len(content))
     match draw.randrange(4):

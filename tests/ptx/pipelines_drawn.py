@@ -35,7 +35,7 @@ LAST = (
 
 
 def pipelines(draw: Random, single: int = 5, several: int = 2) -> tuple[str, ...]:
-    """So many single passes, and so many pipelines of some of them in any order."""
+    """Draw ``single`` passes by themselves, and ``several`` pipelines of some of them in any order."""
     in_a_row = [
         ",".join((*draw.sample(SINGLE, draw.randrange(2, 6)), *draw.sample(LAST, draw.randrange(2))))
         for _ in range(several)

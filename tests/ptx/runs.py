@@ -167,7 +167,7 @@ def _known(kind: str, line: str) -> str:
 
 
 def drawn(run: Run, seed: int = 0) -> tuple[bytes, ...]:
-    """What each argument begins with: the contents of a buffer, the bytes of a value."""
+    """Return the initial bytes of each argument: the contents of a buffer, the bytes of a value."""
     return tuple(
         _initial(argument, zlib.crc32(f"{run.kernel} {position} {seed}".encode()))
         for position, argument in enumerate(run.arguments)

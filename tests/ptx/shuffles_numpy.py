@@ -1,4 +1,4 @@
-"""What the kernels of `shuffles` compute, in numpy on whole arrays.
+"""The results of the kernels of `shuffles`, computed in numpy on whole arrays.
 
 In: the arguments of a run, buffers as arrays and values as numbers.  Out: by position of the argument, what each
 written buffer holds, in doubles, NaN where nothing is written::

@@ -1,4 +1,4 @@
-"""How many loads of a kernel another lane has the value of, by a list of its accesses alone.
+"""The number of loads of a kernel whose value another lane has, by a list of its accesses alone.
 
 In: `shuffles/accesses.csv`, the accesses of one thread in the order of the source.  Out: a :class:`Count` a kernel::
 

@@ -55,7 +55,7 @@ def stays(text: str, why: str) -> None:
 
 
 def refused(text: str, code: str, line: int) -> str:
-    """What the diagnostic shows, with a caret below the line."""
+    """Return the diagnostic as it is shown, with a caret below the line."""
     with pytest.raises(CompileError) as raised:
         rewrite(text, ALL, name="bad.ptx")
     (diagnostic,) = raised.value.diagnostics

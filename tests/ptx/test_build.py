@@ -1,4 +1,4 @@
-"""What is known of a build is what ptxas heeds."""
+"""The limits that a build is said to have are those that ptxas heeds."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def without_comments(ptx: str) -> str:
 
 
 def base_opcodes(ptx: str) -> set[str]:
-    """What stands at the beginning of a statement, after labels and a guard."""
+    """Return the opcodes at the beginning of statements, after labels and a guard."""
     start = r"(?:^|[;{}]|(?<![:.]):(?!:))\s*(?:[\w$%]+:\s*)*(?:@\s*!?\s*[\w%$]+\s+)?"
     opcode = start + r"(ret|exit|trap|brkpt|(?:call|pmevent)(?=\s)|[a-z]\w*(?=\.[a-zA-Z]))"
     return set(re.findall(opcode, without_comments(ptx), re.MULTILINE))

@@ -90,7 +90,7 @@ def examined(text: str) -> Module | None:
 
 
 def without_ends(module: Module, text: str) -> str:
-    """What stands between the last statement of a body and its brace is not kept where the body is another one."""
+    """Return the text without what stands between a body's last statement and its brace, which is not kept."""
     for function in reversed(module.functions.values()):
         try:
             body = function.body

@@ -356,7 +356,7 @@ def _shuffled(text: str, options: str = "") -> tuple[str, int]:
 def _check(
     text: str, options: str, seed: int, launches: Iterable[tuple[Sequence[int], Sequence[int]]]
 ) -> int:
-    """How many loads are shuffled."""
+    """Compare the kernel with and without shuffles in launches; return how many loads are shuffled."""
     shuffled, count = _shuffled(text, options)
     if count == 0:
         assert shuffled == text

@@ -34,7 +34,7 @@ class Counted:
 
     @property
     def rounds(self) -> int | None:
-        """How many there are; None where they are too many."""
+        """The number of rounds; None where they are too many."""
         value, rounds = self.first, 0
         while True:
             rounds += 1

@@ -124,7 +124,7 @@ def _results(module: Module, launch: Run) -> list[np.ndarray | bytes]:
 def test_kernels_of_the_corpus_compute_the_same_before_and_after(
     source, arch, corpus_cache, tmp_path
 ) -> None:
-    """What nvcc writes, through all passes; in the launches that the source asks for."""
+    """The output of nvcc goes through all passes, in the launches that the source asks for."""
     if arch not in source.archs:
         pytest.skip(f"not for {arch}")
     path = compiled(source, arch, tmp_path, cache=corpus_cache)

@@ -1,4 +1,4 @@
-"""What the symbols of forms are worth while a thread runs.
+"""The values of the symbols of forms while a thread runs.
 
 In: analyses, a thread.  Out: its visits of steps, and numbers for forms::
 
@@ -53,7 +53,7 @@ def thread_of(analyses: Analyses, tid: int, block: int, n: int, seed: int = 0) -
 
 @dataclass
 class Symbols:
-    """What symbols are worth while a thread runs."""
+    """The values of symbols while a thread runs."""
 
     analyses: Analyses
     known: Sequence[Symbol]

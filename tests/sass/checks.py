@@ -1,4 +1,4 @@
-"""What must be true of all code that ptxas makes, if it was read right: counted, with what contradicts it.
+"""The properties that all code of ptxas has, if it was read right: counted, with what contradicts them.
 
 Three readings are independent of each other: control bits come from the words of the code, mnemonics and life
 ranges from nvdisasm, and blocks from the tool itself.

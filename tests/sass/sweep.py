@@ -24,7 +24,7 @@ CUB = Path(__file__).with_name("cub.cu")
 
 @dataclass
 class Swept:
-    """What was looked at, for one architecture."""
+    """The instructions that were looked at, and the findings, for one architecture."""
 
     instructions: int = 0
     reuse: Findings = field(default_factory=Findings)

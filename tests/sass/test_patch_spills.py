@@ -111,7 +111,7 @@ def test_slots_are_behind_the_memory_of_the_kernel_and_no_two_of_them_meet(
 
 
 def own_scale(function: SassFunction, arch: str) -> int | None:
-    """What the prologue multiplies the number of a thread by; None where instructions do."""
+    """Return the factor by which the prologue multiplies the number of a thread; None where instructions do."""
     if arch != "sm_90":
         return None
     return numbers(function, (1, 0, 0), (THREADS, 1, 1)) - numbers(function, (0, 0, 0), (THREADS, 1, 1))
@@ -199,7 +199,7 @@ def test_tables_of_the_file_agree_with_its_sections(cubins: Mapping[str, bytes],
 
 
 def writable_beside_shared(cubin: bytes) -> int:
-    """What segments that are written have beside sections without contents: shared memory is one of them."""
+    """Return the bytes of written segments beside sections without contents: shared memory is one of them."""
     header = struct.unpack_from("<16sHHIQQQIHHHHHH", cubin)
     rows = [struct.unpack_from("<IIQQQQIIQQ", cubin, header[6] + 64 * n) for n in range(header[12])]
     segments = [struct.unpack_from("<IIQQQQQQ", cubin, header[5] + 56 * n) for n in range(header[10])]

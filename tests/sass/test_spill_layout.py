@@ -51,7 +51,7 @@ def test_every_byte_of_every_thread_has_a_place_of_its_own(
 
 
 def ways(layout: Layout, offset: int, width: int) -> int:
-    """How many words of the busiest bank one access of a warp touches at once; a bank gives one word at a time."""
+    """Return how many words of the busiest bank an access of a warp touches; a bank gives one word at a time."""
     lanes = BANKS * 4 // max(width, 4)
     words = {
         (address(layout, offset, lane) + 4 * part) // 4

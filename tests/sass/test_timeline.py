@@ -1,4 +1,4 @@
-"""How long one warp takes: by hand."""
+"""The cycles that one warp takes, counted by hand."""
 
 from __future__ import annotations
 

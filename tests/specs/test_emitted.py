@@ -1,4 +1,4 @@
-"""What `gen` writes is accepted by every compiler that will see it, and is the same byte for byte every time."""
+"""The files that `gen` writes: every compiler that will see them accepts them, and they are the same byte for byte."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ SIZES: dict[str, list[dict[str, int]]] = {
 
 
 def elements(function: str, array: str, n: dict[str, int]) -> int:
-    """How many elements the function touches behind a pointer, and no more: rows at the end are not whole."""
+    """Return the number of elements that the function touches behind a pointer: rows at the end are not whole."""
     match function, array:
         case "product", "a":
             return (n["m"] - 1) * n["lda"] + n["p"]

@@ -1,4 +1,4 @@
-"""What the manifest says that kernels take, against what compiled kernels say of themselves."""
+"""The resources of kernels in the manifest, against what compiled kernels say of themselves."""
 
 from __future__ import annotations
 

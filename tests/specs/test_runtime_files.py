@@ -1,4 +1,5 @@
-"""What all programs share compiles, is formatted and agrees with the tool; programs include or contain it."""
+"""The files that all programs share compile, are formatted and agree with the tool; programs include or contain
+them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How a region is cut: ``steps`` is the parameter of a granularity loop, ``whole`` grids are rounded down."""
+    """The cut of a region: ``steps`` is the parameter of a granularity loop, ``whole`` grids are rounded down."""
 
     clause: bool
     steps: str | None

@@ -18,7 +18,7 @@ from tests.fuzz.grammar.statements import Statements, written
 
 
 class Pieces:
-    """What is known of a program so far: sizes, blocks, arrays; and the next piece of it."""
+    """The known pieces of a program so far: sizes, blocks, arrays; and the next piece of it."""
 
     def __init__(self, draw: Draw) -> None:
         self.draw = draw
@@ -188,7 +188,7 @@ class Pieces:
         return region(self.draw, self.names, ranges, self.cut(), self.cached(first), lambda: next(bodies))
 
     def cut(self) -> Cut:
-        """How a region is cut into blocks."""
+        """Draw how a region is cut into blocks."""
         draw = self.draw
         if draw.on("block clause", 0.5):
             return Cut(clause=True, steps=None, whole=False)

@@ -1,4 +1,4 @@
-"""What the parts of a program know of each other: names, arrays, iterators, scalars."""
+"""The scopes in which parts of a program know of each other: names, arrays, iterators, scalars."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression may read.  ``home`` are the elements that this iteration owns, by array."""
+    """The names that an expression may read. ``home`` are the elements that this iteration owns, by array."""
 
     coordinates: tuple[Coordinate, ...]
     serial: tuple[Coordinate, ...] = ()

@@ -1,4 +1,4 @@
-"""What goes wrong in packages of third parties."""
+"""The faults of packages of third parties."""
 
 from __future__ import annotations
 

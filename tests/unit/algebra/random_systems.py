@@ -73,7 +73,7 @@ def _tree_atom(random: Random) -> Atom:
 
 
 def transcript(count: int) -> str:
-    """What one solver says to so many systems of each family, one a line, with its points and cores."""
+    """Return the answers of one solver to ``count`` systems of each family, one a line, with its points and cores."""
     solver = PortfolioSolver(limits=LIMITS)
     lines = [
         f"{family} {number}: {spelled(solver.check(random_system(family, number)))}"

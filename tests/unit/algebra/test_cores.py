@@ -1,4 +1,4 @@
-"""What is remembered of contradictions."""
+"""Contradictions that are remembered by their cores."""
 
 from comprehensive.algebra import Inconsistent, Polynomial, PortfolioSolver, System, at_least, at_most, less
 from comprehensive.algebra.cores import Cores

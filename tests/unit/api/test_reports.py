@@ -1,4 +1,4 @@
-"""What notebooks show of a program: trees, systems and partitions as HTML, LaTeX and SVG."""
+"""Notebooks show trees, systems and partitions of a program as HTML, LaTeX and SVG."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def words_of(element: ElementTree.Element) -> str:
 
 
 def depths(element: ElementTree.Element, depth: int = 0) -> Iterator[tuple[int, str]]:
-    """How deep each leaf, dead end and counter stands; what can be opened has its title in its summary."""
+    """Yield how deep each leaf, dead end and counter stands; what can be opened has its title in its summary."""
     for child in element:
         if child.tag == "b":
             yield depth, words_of(child)

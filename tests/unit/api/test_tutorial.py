@@ -21,7 +21,7 @@ def notebook() -> Any:
 
 
 def shown(value: Any) -> str:
-    """What a notebook shows of a value: its richest form, and all of them must work."""
+    """Return what a notebook shows of a value: its richest form; all of them must work."""
     forms = [getattr(value, form)() for form in FORMS if hasattr(value, form)]
     return (forms or [repr(value)])[0]
 

@@ -1,4 +1,4 @@
-"""What is read of the log of ncu."""
+"""The log of ncu is read: its numbers, metrics and launches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a command that refuses a kernel, and the files that a kernel leaves."""
+"""The reason kept of a command that refuses a kernel, and the files that a kernel leaves."""
 
 from __future__ import annotations
 

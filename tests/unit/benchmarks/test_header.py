@@ -1,4 +1,4 @@
-"""What is read off headers, and the points at which the benchmark tries what they declare."""
+"""The declarations read off headers, and the points at which the benchmark tries what they declare."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def is_defined(module: str, name: str) -> bool:
 
 
 def defined(path: Path) -> set[str]:
-    """What a module binds at its top level, also inside conditions."""
+    """Return the names that a module binds at its top level, also inside conditions."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):

@@ -1,4 +1,4 @@
-"""What the GPU check of occupancy asks, and how it tells the answers; no GPU is needed."""
+"""The questions of the GPU check of occupancy, and how it tells the answers; no GPU is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark of the PTX passes prepares, and how it tells what it finds; the driver is one of cardboard."""
+"""The files that the benchmark of the PTX passes prepares, and its report; the driver is one of cardboard."""
 
 from __future__ import annotations
 

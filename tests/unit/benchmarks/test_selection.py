@@ -1,4 +1,4 @@
-"""What selection costs is timed by programs that call what is generated."""
+"""The cost of selection is timed by programs that call what is generated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks of shuffles prepare, and how they tell what they find; the driver is one of cardboard."""
+"""The files that the benchmarks of shuffles prepare, and their reports; the driver is one of cardboard."""
 
 from __future__ import annotations
 

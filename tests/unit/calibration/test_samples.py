@@ -1,4 +1,4 @@
-"""What the benchmark prints is read whole, or refused with what is wrong."""
+"""The output of the benchmark is read whole, or refused with what is wrong."""
 
 from __future__ import annotations
 

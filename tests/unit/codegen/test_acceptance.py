@@ -46,7 +46,7 @@ def written(folder: Path, host: str = "", head: str = "") -> Path:
 
 
 def asked(path: Path, change: Callable[[str], str] = str) -> tuple[str, ...]:
-    """What is accepted of the texts of a program after a change of both."""
+    """Return the accepted texts of a program after a change of both."""
     compilation = compile_file(path, OPTIONS)
     texts: Mapping[str, str] = {name: change(text) for name, text in source_texts(compilation.plan).items()}
     return accepted("f", texts, compilation.source, "sm_90", None)

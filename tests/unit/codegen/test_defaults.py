@@ -1,4 +1,4 @@
-"""What callers without parameters get: all points of every size, and a feasible choice."""
+"""Callers without parameters get all points of every size, and a feasible choice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the emitted CUDA assumes of an architecture is what its description says."""
+"""The emitted CUDA assumes of an architecture what its description says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_resident_threads_are_those_of_the_architecture(name: str) -> None:
 
 
 def _resident_threads(arch: int) -> int:
-    """What the preprocessor makes of it for `__CUDA_ARCH__`."""
+    """Return the number that the preprocessor makes of it for `__CUDA_ARCH__`."""
     text = plain_files()[DEVICE].replace("\\\n", " ")
     for condition, threads in CONDITION.findall(text):
         known = condition.replace("defined(__CUDA_ARCH__)", "1").replace("__CUDA_ARCH__", str(arch))

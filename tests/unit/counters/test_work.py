@@ -1,4 +1,4 @@
-"""What a block does, counted in symbols, against runs of the same loops in numbers."""
+"""The work of a block, counted in symbols, against runs of the same loops in numbers."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ int main(void)
 def launches(
     made: tuple[Embedded, dict[str, str]], nvcc: Tool, directory: Path, calls: Sequence[str], *flags: str
 ) -> list[str]:
-    """What the runtime is asked for by these calls, each of which leaves a status."""
+    """Return the lines that the runtime writes for these calls, each of which leaves a status."""
     stem = made[0].name.removesuffix("_embedded.c")
     written = "\n  ".join(f'status = {call}; printf("status %d\\n", status);' for call in calls)
     program = built(made, nvcc, directory, MAIN.format(stem=stem, calls=written), *flags)

@@ -1,4 +1,4 @@
-"""How launchers name what is in an image, and what a launch of it adds for a pass."""
+"""The names of launchers for what is in an image, and what a launch of it adds for a pass."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ Ran = tuple[int, int, int]
 
 
 def runs(program: Path, calls: Sequence[str], **environment: str) -> tuple[list[Ran], list[str]]:
-    """What calls launch, and what they say of the search."""
+    """Run the program; return what its calls launch, and what they say of the search."""
     variables = {
         f"RECORDER_{name.upper()}" if name != "CF_ADAPT" else name: text for name, text in environment.items()
     }

@@ -1,4 +1,4 @@
-"""What all threads of a block do together stands where all of them come."""
+"""Statements that all threads of a block execute together stand where all of them come."""
 
 from __future__ import annotations
 

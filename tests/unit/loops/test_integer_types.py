@@ -77,7 +77,7 @@ POINTS = st.fixed_dictionaries({name: st.sampled_from(values) for name, values i
 
 
 def value_of(expr: Expr, point: dict[str, int]) -> int:
-    """What C computes; the example is none where that has no meaning."""
+    """Return the value that C computes; the example is rejected where that has no meaning."""
     try:
         return int(c_value(expr, point, TYPES))
     except UndefinedBehaviour:

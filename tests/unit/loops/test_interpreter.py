@@ -1,4 +1,4 @@
-"""What the reference interpreter refuses, and how it says where."""
+"""The reference interpreter refuses what has no meaning, and says where."""
 
 from __future__ import annotations
 

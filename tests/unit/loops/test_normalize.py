@@ -258,7 +258,7 @@ def test_iterations_of_all_types_are_rolled_in(type: str, start: str, is_rolled:
 
 
 def test_an_element_that_was_read_is_there() -> None:
-    """What an array has in its first column says that there is one."""
+    """The read of the first column of an array shows that there is one."""
     nest = nest_of(
         "meta_for (int v = 0; v < m; v++) meta_for (int u = 0; u < 1; u++)"
         " { y[v] = a[v][0] * x[0]; for (int k = 1; k < n; k++) y[v] += a[v][k] * x[k]; }",

@@ -1,4 +1,4 @@
-"""Which names of architectures are let through to nvcc."""
+"""The names of architectures that are let through to nvcc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What host code establishes for a region, and that its text is kept."""
+"""Host code establishes facts for a region, and its text is kept."""
 
 from __future__ import annotations
 

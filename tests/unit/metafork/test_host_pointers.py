@@ -1,4 +1,4 @@
-"""Where pointers of host code point: every way in which a run comes to a region is among the answers."""
+"""The targets of pointers of host code: every way in which a run comes to a region is among the answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def region_behind(text: str, before: str = "") -> MetaSchedule:
 
 
 def ways(region: MetaSchedule, *names: str) -> set[tuple[str | None, ...]]:
-    """Which data the names point to, on each way."""
+    """Return the data that the names point to, on each way."""
     found: set[tuple[str | None, ...]] = set()
     for way in region.addresses:
         known = {name: address.base for name, address in way}

@@ -25,7 +25,7 @@ def region_of(text: str) -> MetaSchedule:
 
 
 def inlined(helpers: str, statements: str) -> str:
-    """What is left of statements of a thread, without space."""
+    """Return the statements of a thread after inlining, without space."""
     (blocks,) = region_of(helpers + in_threads(statements)).body
     assert isinstance(blocks, MetaFor)
     (threads,) = blocks.body

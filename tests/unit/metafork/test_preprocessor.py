@@ -280,7 +280,7 @@ def _balanced(source: random.Random, words: list[str], most: int = 6) -> list[st
 
 
 def of_the_system(text: str) -> str | None:
-    """What the system's preprocessor makes of a text; None where it finds something wrong."""
+    """Return the output of the system's preprocessor for a text; None where it finds something wrong."""
     compiler = find_c_compiler()
     if compiler is None:
         pytest.skip("no C compiler")

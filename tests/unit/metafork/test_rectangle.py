@@ -18,7 +18,7 @@ BOUNDS = st.sampled_from(
 
 
 def visited(first: str, relation: str, bound: str, n: int) -> set[tuple[int, int]]:
-    """What the serial program visits, by Python's arithmetic on numbers that are not negative where C's differs."""
+    """Return the points that the serial program visits, by Python's arithmetic, where C's is the same."""
 
     def value(text: str, i: int) -> int:
         return int(eval(text.replace("/", "//"), {"i": i, "n": n}))

@@ -87,7 +87,7 @@ declares = st.one_of(
 
 
 def _is_normal_step(step: Expr) -> bool:
-    """What a header's step can be: ``i += -2`` is IntLiteral(-2), and ``i -= 2u`` is a negation."""
+    """Whether a header's step can be this: ``i += -2`` is IntLiteral(-2), and ``i -= 2u`` is a negation."""
     match step:
         case Unary("-", IntLiteral(_, kind)):
             return kind is ScalarType.UNSIGNED

@@ -158,7 +158,7 @@ def test_header_and_python_choose_the_same_parameters_and_they_can_be_launched(
 
 
 def arguments_of(nest: Nest, values: Mapping[str, int]) -> dict[str, int]:
-    """What callers pass of the values."""
+    """Return the arguments that callers pass of the values."""
     return {s.name: values[s.name] for s in nest.scalars if s.value is None and s.name in values}
 
 

@@ -1,4 +1,4 @@
-"""What a warp touches, against addresses worked out by hand."""
+"""The words and lines that a warp touches, against addresses worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which versions of kernels are tried: at most five, along the direction of max-live, none that spills more."""
+"""The versions of kernels that are tried: at most five, along the direction of max-live, none that spills more."""
 
 from __future__ import annotations
 

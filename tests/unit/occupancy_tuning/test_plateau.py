@@ -1,4 +1,4 @@
-"""Which of several levels is kept: one of those within 2 % of the fastest, the one that takes the least."""
+"""The level that is kept: of those within 2 % of the fastest, the one that takes the least."""
 
 from __future__ import annotations
 

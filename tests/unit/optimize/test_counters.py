@@ -1,4 +1,4 @@
-"""What counters return: anything but a value with a defined sign is an error that names the counter."""
+"""The results of counters: anything but a value with a defined sign is an error that names the counter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user is told: errors with witnesses, warnings with terms, silence for right programs."""
+"""The messages to the user: errors with witnesses, warnings with terms, silence for right programs."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_a_serial_loop_in_larger_steps_is_one_warning_that_names_the_steps() -> 
 
 
 def told_of_blocks(statement: str, clause: str = "B") -> str:
-    """What is said of a nest over ``i`` from 1 on, and ``j``, that a block clause cuts."""
+    """Return the messages about a nest over ``i`` from 1 on, and ``j``, that a block clause cuts."""
     program = parse_clean(
         "void f(int n, int B, int C, const int x[n], int y[n], int z[n][n]) {"
         f" meta_schedule block({clause}) {{ meta_for (int i = 1; i < n; i++)"

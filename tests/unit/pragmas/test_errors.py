@@ -1,4 +1,4 @@
-"""What is wrong with a directive or its loop is said at its place, with what to write instead."""
+"""The errors of a directive or its loop stand at its place, with what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels call: functions in order, and copies of them with one parameter more."""
+"""The calls of kernels: functions in order, and copies of them with one parameter more."""
 
 from __future__ import annotations
 

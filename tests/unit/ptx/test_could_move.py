@@ -1,4 +1,4 @@
-"""What code motion could move, beside what the pass does in all its rounds."""
+"""The expressions that code motion could move, beside what the pass does in all its rounds."""
 
 from __future__ import annotations
 

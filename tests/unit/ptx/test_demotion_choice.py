@@ -1,4 +1,4 @@
-"""What is demoted: enough, nothing in vain, and in the paper's order; slots are shared by values that allow it."""
+"""The demoted values: enough, nothing in vain, and in the paper's order; slots are shared by values that allow it."""
 
 from __future__ import annotations
 

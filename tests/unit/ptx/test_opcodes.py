@@ -1,4 +1,4 @@
-"""What the table says of opcodes, against lists made by hand."""
+"""The table of opcodes, against lists made by hand."""
 
 from __future__ import annotations
 

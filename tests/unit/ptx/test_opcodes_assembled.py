@@ -45,7 +45,7 @@ TARGETS = (10, 11, 12, 13, 20, 30, 32, 50, 52, 53, 60, 61, 70, 72, 75, 80, 86, 8
 
 
 def _errors(ptxas: Tool, folder: Path, texts: list[str], version: tuple[int, int], target: str) -> list[str]:
-    """What ptxas says of each text, at that version and target; nothing where it takes it."""
+    """Return the errors of ptxas for each text, at that version and target; empty where it takes it."""
     separate = any("samp0" in text for text in texts)
     frame = FRAME.format(
         version=f"{version[0]}.{version[1]}",

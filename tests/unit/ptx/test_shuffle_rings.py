@@ -1,4 +1,4 @@
-"""Which loads go round in a ring, and what its edges load: nothing that the program does not."""
+"""The loads that go round in a ring, and what its edges load: nothing that the program does not."""
 
 from __future__ import annotations
 

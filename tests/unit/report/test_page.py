@@ -1,4 +1,4 @@
-"""What pages are made of: coloured code, trees with quintuples, lines that know their source, tables of bounds."""
+"""The parts of pages: coloured code, trees with quintuples, lines that know their source, tables of bounds."""
 
 from __future__ import annotations
 

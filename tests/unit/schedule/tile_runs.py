@@ -88,7 +88,7 @@ def time_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
 
 
 def warnings_of(source: str, directory: Path, nvcc: Tool, *, reassociate: bool = False) -> tuple[str, ...]:
-    """What nvcc has to say of all that `gen` writes; warnings are errors."""
+    """Return the warnings of nvcc about all that `gen` writes; warnings are errors."""
     for file, text in texts_of(source, reassociate=reassociate).items():
         (directory / file).write_text(text, encoding="utf-8")
     flags = ("-Werror", "all-warnings", *LITTLE_OPTIMIZATION)

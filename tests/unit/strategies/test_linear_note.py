@@ -22,7 +22,7 @@ PLANE = """void f(int m, int n, unsigned u, int k, const float *a, const int *x,
 
 
 def notes_of(statement: str) -> list[tuple[str, str]]:
-    """What is marked, and what is said of it."""
+    """Return the marked text and the message of each note."""
     (nest,) = nests_of(PLANE.format(statement))
     sink = DiagnosticSink()
     tell_of_linear(tilings(normalize(nest))[0].result, sink)

@@ -1,4 +1,4 @@
-"""What ptxas says about kernels, as it says it."""
+"""The resources of kernels, read from the words of ptxas."""
 
 from __future__ import annotations
 

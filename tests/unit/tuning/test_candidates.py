@@ -1,4 +1,4 @@
-"""What is enumerated: every tile, leaves that their systems admit, caps at the cliffs of occupancy."""
+"""The enumerated candidates: every tile, leaves that their systems admit, caps at the cliffs of occupancy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which GPUs are visible is what the driver and CUDA_VISIBLE_DEVICES say; one process has a device at a time."""
+"""The visible GPUs are those of the driver and CUDA_VISIBLE_DEVICES; one process has a device at a time."""
 
 from __future__ import annotations
 

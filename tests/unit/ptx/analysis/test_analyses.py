@@ -1,4 +1,4 @@
-"""What is found of a function is found once."""
+"""The analyses of a function are computed once."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ STORE = "    mad.lo.u64 %rd1, %wide, 4, %rd16;\n    st.global.b32 [%rd1], %r0;\n
 
 
 def result(body: str, *, block: int = 32, grid: int = 1, before: str = "", **options: int) -> list[int]:
-    """What is left in ``%r0`` of each thread."""
+    """Return what is left in ``%r0`` of each thread."""
     array = np.zeros(block * grid, np.uint32)
     launch(body + STORE, [array], block=block, grid=grid, before=before, **options)
     return array.tolist()

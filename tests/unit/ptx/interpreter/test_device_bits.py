@@ -1,4 +1,4 @@
-"""What one NVIDIA H200 gave on 2026-11-22, with the code of ptxas 13.0, where the PTX ISA leaves it open."""
+"""The results of one NVIDIA H200 on 2026-11-22, with the code of ptxas 13.0, where the PTX ISA leaves them open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a thread is: clusters, special registers as vectors and with white space in them, vector registers."""
+"""The place of a thread: clusters, special registers as vectors and with white space in them, vector registers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = (
 
 
 def places(grid: tuple[int, int], directive: str, *, lanes: int = 16384) -> np.ndarray:
-    """What the registers of :data:`NAMES` hold, a row a block."""
+    """Return the contents of the registers of :data:`NAMES`, a row a block."""
     stores = "".join(
         f"mov.u32 %r1, {name}; st.global.u32 [%rd1+{4 * place}], %r1;\n" for place, name in enumerate(NAMES)
     )

@@ -1,4 +1,4 @@
-"""How far apart addresses are, between lanes."""
+"""The distance of addresses between lanes."""
 
 from __future__ import annotations
 

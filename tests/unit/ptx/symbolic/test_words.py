@@ -15,7 +15,7 @@ TERMS: Any = z3
 
 
 def numbers(bits: int) -> list[int]:
-    """What is at the ends of both kinds of numbers, shifts as far as the width and beyond, and some between."""
+    """Return the ends of both kinds of numbers, shifts as far as the width and beyond, and some numbers between."""
     random = Random(bits)
     ends = [0, 1, 2, bits - 1, bits, bits + 1, (1 << bits - 1) - 1, 1 << bits - 1, (1 << bits) - 1]
     return [*ends, *(random.getrandbits(bits) for _ in range(4))]
