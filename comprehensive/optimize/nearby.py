@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
+import numpy.typing as npt
 
 from comprehensive.algebra import Atom, Quotient, System, is_integer_symbol
 from comprehensive.algebra.polynomial import Scalar
