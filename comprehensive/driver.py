@@ -76,6 +76,7 @@ from comprehensive.strategies.linear_note import tell_of_linear
 from comprehensive.strategies.tilings import every_tiling
 from comprehensive.toolchain.registers import register_compiler, single
 from comprehensive.toolchain.usage import Usage
+from comprehensive.watch import UNWATCHED, Watch
 
 RegisterSource = Literal["auto", "estimate", "ptxas"]
 
@@ -124,27 +125,39 @@ class Compilation:
     diagnostics: tuple[Diagnostic, ...]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the time sufficed for all trees; else nothing is to be generated from them."""
+        return not any(tree.open for tree in self.trees)
+
+    @property
     def reassociated(self) -> bool:
         """Whether a sum is added up in another order than that of the source."""
         return any(function.reassociated for function in self.plan.functions)
 
 
-def compile_file(path: Path, options: Options) -> Compilation:
+def compile_file(path: Path, options: Options, watch: Watch = UNWATCHED) -> Compilation:
     """Reads a `.mf` file and compiles it; errors are those of :func:`compile_text`, and what cannot be read."""
-    return compile_text(read_source(path), options)  # bytes -> text with positions
+    return compile_text(read_source(path), options, watch)  # bytes -> text with positions
 
 
-def compile_text(source: SourceFile, options: Options) -> Compilation:
+def compile_text(source: SourceFile, options: Options, watch: Watch = UNWATCHED) -> Compilation:
     """Parses, checks, optimizes and lowers a program.
+
+    Where the watch says that the time is over, trees have open nodes, and the compilation is not whole.
 
     Raises CompileError with every diagnostic when the input has errors, ToolError when ptxas is asked for and
     missing.
     """
     sink = DiagnosticSink()
     program, nests = checked_nests(source, options, sink)  # text -> loop nests, the annotation checked
-    trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
+    count = len(nests)
+    trees = tuple(
+        grow(nest, options, watch, "" if count == 1 else f" ({number} of {count})")
+        for number, nest in enumerate(nests, 1)
+    )  # loop nest -> decision tree (Algorithms 1 and 2)
     for nest, tree in zip(nests, trees, strict=True):
-        warn_of_hopeless(nest, tree, sink)
+        if not tree.open:
+            warn_of_hopeless(nest, tree, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     recipes = every_tiling(
         nests, in_another_order=options.reassociate
@@ -206,13 +219,13 @@ def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Pr
     )
 
 
-def grow(nest: Nest, options: Options) -> Tree[Variant]:
-    """The decision tree of a nest, without its alternatives.
+def grow(nest: Nest, options: Options, watch: Watch = UNWATCHED, place: str = "") -> Tree[Variant]:
+    """The decision tree of a nest, without its alternatives; `place` says to the watch which of several it is.
 
     Raises CompileError where a counter returns what has no place in a system.
     """
     root = Variant(initial_caching(nest))
-    return _grown(root, problem_of(nest, options))
+    return _grown(root, problem_of(nest, options), watch, place)
 
 
 def alternatives(found: Sequence[Tiling], options: Options) -> tuple[Alternative[Variant], ...]:
@@ -227,9 +240,12 @@ def tree_of_tiles(tiled: Applied[Variant] | NotApplicable, options: Options) -> 
     return _grown(tiled.fragment, problem_of(tiled.fragment.nest, replace(options, counters=()), ()))
 
 
-def _grown(root: Variant, problem: Problem[Variant]) -> Tree[Variant]:
+def _grown(
+    root: Variant, problem: Problem[Variant], watch: Watch = UNWATCHED, place: str = ""
+) -> Tree[Variant]:
+    doing = f"nodes in the tree of {root.nest.name}{place}"
     try:
-        return comprehensive_optimization(problem.initial(root), problem)
+        return comprehensive_optimization(problem.initial(root), problem, watch, doing)
     except CounterError as error:
         text = f"region '{root.nest.name}' cannot be counted: {error}"
         diagnostic = Diagnostic(Severity.ERROR, "CF0720", text, root.nest.span, help=error.help)

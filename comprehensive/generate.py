@@ -46,6 +46,7 @@ from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError
 from comprehensive.values import Rational, demand_levels
+from comprehensive.watch import UNWATCHED, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +174,15 @@ def prepare(
     levels: Mapping[str, Rational] | None = None,
     plan: ProgramPlan | None = None,
     verify: bool = True,
+    watch: Watch = UNWATCHED,
 ) -> Prepared:
-    """All outputs but depfile and stamp, with nothing written; arguments and errors as of :func:`write`."""
+    """All outputs but depfile and stamp, with nothing written; arguments and errors as of :func:`write`.
+
+    The watch is told of the steps in which compilers run. ValueError where the compilation is not whole.
+    """
+    if not compilation.is_whole:
+        raise ValueError("a tree has nodes that were not decided: no code covers the parameters there")
+    watch.tell("outputs read by compilers", 0)
     demand_levels(compilation, levels or {})
     demand_own_name(compilation.source)
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
@@ -191,6 +199,7 @@ def prepare(
         if verify
         else ()
     )
+    watch.tell("outputs read by compilers", len(verified))
     image = image_of(plan, options)
     if verify and image is not None and _image_is_accepted(image, sources, compilation, options):
         verified = (*verified, image.name)
@@ -221,6 +230,7 @@ def write(
     read: Sequence[Path] = (),
     force: bool = False,
     verify: bool = True,
+    watch: Watch = UNWATCHED,
 ) -> Written:
     """Writes every output and removes those of an earlier run that are none any more.
 
@@ -232,7 +242,9 @@ def write(
     CompileError (CF0620) where the directory cannot be written, (CF0622) where a file would be overwritten that was not
     generated, unless ``force``, as of `demand_own_name` and `accepted`; CommandLineError as of `demand_levels`.
     """
-    prepared = prepare(compilation, options, ptx_arch=ptx_arch, levels=levels, plan=plan, verify=verify)
+    prepared = prepare(
+        compilation, options, ptx_arch=ptx_arch, levels=levels, plan=plan, verify=verify, watch=watch
+    )
     texts, earlier = prepared.texts, earlier_outputs(directory / manifest_name(compilation.plan))
     changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:

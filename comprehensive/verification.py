@@ -37,7 +37,7 @@ from comprehensive.optimize.tree import Leaf, Tree
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.runtime.serial import SerialBuildError
-from comprehensive.soundness.emulated import ROUNDING, LeafRuns, build, run_leaves
+from comprehensive.soundness.emulated import ROUNDING, TIME_IS_OVER, LeafRuns, build, not_run, run_leaves
 from comprehensive.soundness.index_data import index_uses, scattered
 from comprehensive.soundness.interpreted import difference, result
 from comprehensive.soundness.pointed import by_itself
@@ -48,9 +48,18 @@ from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.process import ToolError
 from comprehensive.values import Rational, demand_levels
+from comprehensive.watch import UNWATCHED, Watch
 
 SEED = 1
 CODE_SOUNDNESS = "(ii) code soundness"
+CONDITIONS = (
+    "legality",
+    "pruning",
+    "(i) constraint soundness",
+    CODE_SOUNDNESS,
+    "(iii) coverage",
+    "(iv) optimality",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +122,7 @@ def verify(
     sanitize: bool = False,
     duplicates: bool = False,
     levels: Mapping[str, Rational] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Report:
     """Checks Definition 2 and, with ``run``, the emitted code at ``points`` points a leaf.
 
@@ -120,13 +130,15 @@ def verify(
 
     With ``duplicates`` indices that say where plain stores go occur twice, and the order of iterations must not count.
 
+    Where the watch says that the time is over, what is left is not checked, and the report says so.
+
     Raises ToolError when the code is to be run and there is no C or C++ compiler, CompileError (CF0707) when the C
     compiler rejects the source.
     """
     demand_levels(compilation, levels or {})
     compilation = replace(compilation, plan=with_levels(compilation.plan, levels or {}))
     regions = tuple(
-        _region(compilation, number, points, duplicates) for number in range(len(compilation.nests))
+        _region(compilation, number, points, duplicates, watch) for number in range(len(compilation.nests))
     )
     indices = scattered(index_uses(compilation.nests))
     if not run:
@@ -136,6 +148,8 @@ def verify(
         raise ToolError(
             "running the kernels on the CPU needs a C and a C++ compiler; `--no-run` does without"
         )
+    if watch.is_over():
+        return Report(regions, not_run(compilation, TIME_IS_OVER), indices, duplicates)
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
         try:
             built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx, sanitize=sanitize)
@@ -149,6 +163,7 @@ def verify(
             endless=_endless(compilation, regions),
             duplicates=duplicates,
             levels=levels,
+            watch=watch,
         )
         return Report(regions, runs, indices, duplicates)
 
@@ -179,8 +194,15 @@ def _endless(compilation: Compilation, regions: Sequence[RegionReport]) -> Mappi
     }
 
 
-def _region(compilation: Compilation, number: int, points: int, duplicates: bool) -> RegionReport:
+def _region(
+    compilation: Compilation, number: int, points: int, duplicates: bool, watch: Watch
+) -> RegionReport:
     nest, tree = compilation.nests[number], compilation.trees[number]
+    watch.tell("regions checked", number, len(compilation.nests))
+    if watch.is_over():
+        return RegionReport(
+            nest.name, tuple(Condition(name, State.NOT_CHECKED, TIME_IS_OVER) for name in CONDITIONS)
+        )
     problem = problem_of(nest, Options(registers="estimate", performance=tree.performance))
     endless: str | None = None
     cases: tuple[_Case, ...] = ()

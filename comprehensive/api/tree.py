@@ -178,6 +178,8 @@ class Tree:
                 return self.leaves[node.index]
             case optimize.DeadEnd():
                 return self.dead_ends[node.index]
+            case optimize.Open():
+                raise AssertionError("nothing limits the time of a compilation here")
             case optimize.Pruned():
                 return self._pruned(node)
             case optimize.Branch():

@@ -18,6 +18,7 @@ from comprehensive.cli.options import (
     with_compile_options,
     with_compiled_kernels_options,
 )
+from comprehensive.cli.progress import command_watch, time_limit_option
 from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_json, reporting
 from comprehensive.cli.values import definitions_of
 
@@ -31,6 +32,7 @@ from comprehensive.cli.values import definitions_of
 @click.option(
     "--duplicates", is_flag=True, help="Indices occur twice in the data that says where plain stores go."
 )
+@time_limit_option
 @json_option
 @counters_option
 @with_compiled_kernels_options
@@ -43,6 +45,7 @@ def check_command(
     no_run: bool,
     sanitize: bool,
     duplicates: bool,
+    time_limit: float | None,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
@@ -59,26 +62,30 @@ def check_command(
 
     definitions, compile_options = configured(source, definitions, compile_options)
     options = options_of(**compile_options)
-    compilation = compile_source(source, options)
-    report = verification.verify(
-        compilation,
-        points=points,
-        run=not no_run,
-        sanitize=sanitize,
-        duplicates=duplicates,
-        levels=definitions_of(definitions),
-    )
-    if options.passes or options.automatic or own_passes(compilation.plan):
-        compiler = KernelCompiler.find(options.passes, options.cuda_path)
-        report = replace(
-            report, rewritten=rewritten(compilation.plan, compiler, options.arch, automatic=options.automatic)
+    watch = command_watch(time_limit, stoppable=True)
+    compilation = compile_source(source, options, watch)
+    watch.demand_whole("a tree is not decided to its end, and nothing was checked")
+    with watch.shown():
+        report = verification.verify(
+            compilation,
+            points=points,
+            run=not no_run,
+            sanitize=sanitize,
+            duplicates=duplicates,
+            levels=definitions_of(definitions),
+            watch=watch,
         )
+        if options.passes or options.automatic or own_passes(compilation.plan):
+            compiler = KernelCompiler.find(options.passes, options.cuda_path)
+            found = rewritten(compilation.plan, compiler, options.arch, automatic=options.automatic)
+            report = replace(report, rewritten=found)
     if as_json:
         print_json(verification.to_json(report))
     else:
         click.echo(verification.to_text(report), nl=False)
     if not report.holds:
         sys.exit(EXIT_INPUT)
+    watch.close()
     if report.unchecked and options.warnings_are_errors:
         click.echo(f"error: {report.unchecked} statements were not checked [-Werror]", err=True)
         sys.exit(EXIT_INPUT)

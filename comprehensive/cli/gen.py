@@ -18,6 +18,7 @@ from comprehensive.cli.options import (
     with_compile_options,
     with_compiled_kernels_options,
 )
+from comprehensive.cli.progress import command_watch, time_limit_option
 from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of
 from comprehensive.diagnostics import to_json
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write nothing: list the outputs that are missing or stale, and exit with 1 where there are any.",
 )
+@time_limit_option
 @click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
@@ -113,6 +115,7 @@ def gen_command(
     machines: tuple[str, ...],
     adapt: str | None,
     checks: bool,
+    time_limit: float | None,
     no_verify: bool,
     as_json: bool,
     **compile_options: Any,
@@ -133,10 +136,13 @@ def gen_command(
         _print_polyhedra(source, options, as_json)
         return
     measured = [load_device(machine) for machine in machines]
-    compilation = compile_source(source, options)
+    watch = command_watch(time_limit)
+    compilation = compile_source(source, options, watch)
+    watch.demand_whole("a tree is not decided to its end, and nothing was written")
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)
         return
+    leaves = sum(len(tree.leaves) for tree in compilation.trees)
     plan = replace(with_machines(compilation.plan, measured), single_file=single_file)
     diagnostics = compilation.diagnostics
     if tuned is not None:
@@ -152,31 +158,36 @@ def gen_command(
         plan, diagnostics = found.plan, (*diagnostics, *found.diagnostics)
         print_diagnostics(found.diagnostics)
     if adapt is not None:
-        plan = generate.with_candidates(plan, options, parts=adapt == "parts")
+        with watch.shown():
+            watch.tell("compiling versions of leaves", 0, leaves)
+            plan = generate.with_candidates(plan, options, parts=adapt == "parts")
     levels = definitions_of(definitions)
     if checks:
         # What would be written has been read by compilers when it was.
-        prepared = generate.prepare(
-            compilation, options, ptx_arch=ptx, levels=levels, plan=plan, verify=False
-        )
+        with watch.shown():
+            prepared = generate.prepare(
+                compilation, options, ptx_arch=ptx, levels=levels, plan=plan, verify=False, watch=watch
+            )
         _tell_stale(source, output, generate.stale(output, prepared, compilation), as_json=as_json)
         return
-    written = generate.write(
-        compilation,
-        output,
-        options,
-        plan=plan,
-        read=(
-            *(() if tuned is None else (tuned,)),
-            *(Path(name) for name in machines if name.endswith(".toml")),
-        ),
-        depfile=depfile or (output / f"{source.stem}.d" if depend else None),
-        stamp=stamp,
-        force=force,
-        ptx_arch=ptx,
-        levels=levels,
-        verify=not no_verify,
-    )
+    with watch.shown():
+        written = generate.write(
+            compilation,
+            output,
+            options,
+            plan=plan,
+            read=(
+                *(() if tuned is None else (tuned,)),
+                *(Path(name) for name in machines if name.endswith(".toml")),
+            ),
+            depfile=depfile or (output / f"{source.stem}.d" if depend else None),
+            stamp=stamp,
+            force=force,
+            ptx_arch=ptx,
+            levels=levels,
+            verify=not no_verify,
+            watch=watch,
+        )
     if as_json:
         print_json(
             {
@@ -189,7 +200,6 @@ def gen_command(
             }
         )
         return
-    leaves = sum(len(tree.leaves) for tree in compilation.trees)
     sources = [f"{compilation.plan.stem}.cu", *(n for n in written.files if n.endswith("_embedded.c"))]
     click.echo(
         f"{output}: {len(written.files)} files, {len(written.changed)} changed; {leaves} leaves: "

@@ -1,7 +1,8 @@
 """The reports of every command, and its end: diagnostics, JSON documents and exit codes.
 
-Exit codes: 0 ok; 1 the input has errors; 2 the command line has; 3 a tool or device is missing; 70 a bug, with a
-reproducer saved.  Data goes to stdout, everything else to stderr.
+Exit codes: 0 ok; 1 the input has errors; 2 the command line has; 3 a tool or device is missing; 4 the time limit was
+reached, and something is missing; 130 the same after Ctrl-C; 70 a bug, with a reproducer saved.  Data goes to stdout,
+everything else to stderr.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, ParamSpec
 
 import click
 
+from comprehensive.cli.progress import CommandWatch, command_watch
 from comprehensive.diagnostics import (
     CommandLineError,
     CompileError,
@@ -102,9 +104,12 @@ def print_json(document: object) -> None:
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 
-def compile_source(source: Path, options: Options) -> Compilation:
+def compile_source(source: Path, options: Options, watch: CommandWatch | None = None) -> Compilation:
+    """The compilation, its diagnostics printed; without a watch of the command there is no limit of time."""
     from comprehensive.driver import compile_file
 
-    compilation = compile_file(source, options)
+    watch = command_watch() if watch is None else watch
+    with watch.shown():
+        compilation = compile_file(source, options, watch)
     print_diagnostics(compilation.diagnostics)
     return compilation

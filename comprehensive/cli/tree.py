@@ -15,6 +15,7 @@ from comprehensive.cli.options import (
     with_compile_options,
     with_compiled_kernels_options,
 )
+from comprehensive.cli.progress import command_watch, time_limit_option
 from comprehensive.cli.reporting import compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of, domains_of, ranges_of, symbols_of
 
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     default="",
     help="The counters of --counters-from that are evaluated, in this order.  [default: all, as in the file]",
 )
+@time_limit_option
 @counters_option
 @with_compiled_kernels_options
 @with_compile_options
@@ -98,6 +100,7 @@ def tree_command(
     device: str | None,
     values_path: Path | None,
     order: str,
+    time_limit: float | None,
     **compile_options: Any,
 ) -> None:
     """Print the decision tree of every region of SOURCE, where in the space of parameters its leaves are, or which
@@ -114,6 +117,10 @@ def tree_command(
 
     definitions, compile_options = configured(source, definitions, compile_options)
     form = "json" if as_json else form
+    if time_limit is not None and (values_path or region or leaf is not None or loops or points):
+        raise click.UsageError(
+            "--time-limit goes with the tree: leave out --counters-from, --region and --leaf"
+        )
     if values_path is not None:
         if leaf is not None or loops or points or region is not None or ranges or form == "svg":
             raise click.UsageError(
@@ -134,16 +141,17 @@ def tree_command(
     options = options_of(**compile_options)
     if definitions or ranges or device is not None:
         raise click.UsageError("-D, --range and --device go with --region NAME[,NAME] or --leaf")
-    compilation = compile_source(source, options)
+    watch = command_watch(time_limit, stoppable=True)
+    compilation = compile_source(source, options, watch)
     if form == "json":
         print_json(generate.tree_document(compilation))
-        return
-    if form == "text":
+    elif form == "text":
         click.echo(generate.tree_text(compilation, pruned=pruned, ascii_only=ascii_only), nl=False)
-        return
-    from comprehensive.tree_forms import tree_form
+    else:
+        from comprehensive.tree_forms import tree_form
 
-    click.echo(tree_form(compilation, cast("Form", form), pruned=pruned), nl=False)
+        click.echo(tree_form(compilation, cast("Form", form), pruned=pruned), nl=False)
+    watch.close()
 
 
 def _print_given(

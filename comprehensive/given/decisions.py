@@ -13,7 +13,7 @@ from typing import assert_never
 
 from comprehensive.given.fragment import Given
 from comprehensive.given.values import GivenValues
-from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tree
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
 
 
 def decisions(tree: Tree[Given], values: GivenValues) -> tuple[tuple[str, ...], ...]:
@@ -43,7 +43,7 @@ def decisions(tree: Tree[Given], values: GivenValues) -> tuple[tuple[str, ...], 
                     word = values.words[node.strategy].taken if node.strategy in values.words else ""
                     refused = (*words, word) if word else words
                     waiting.append((node.refuse, taken | {node.strategy}, refused, accepted))
-            case DeadEnd() | Pruned():
+            case DeadEnd() | Pruned() | Open():
                 pass
             case _:
                 assert_never(node)

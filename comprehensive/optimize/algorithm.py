@@ -31,12 +31,14 @@ from comprehensive.optimize.tree import (
     Decision,
     Leaf,
     Node,
+    Open,
     Point,
     Pruned,
     Tree,
     TriedStrategy,
     walk,
 )
+from comprehensive.watch import UNWATCHED, Watch
 
 History: TypeAlias = tuple[TriedStrategy, ...]
 """The strategies that the refuse edges on the way tried, in that order."""
@@ -66,17 +68,21 @@ class Split(Generic[Fragment]):
 
 
 def optimize(
-    quintuple: Quintuple[Fragment], problem: Problem[Fragment], known: Known | None = None
+    quintuple: Quintuple[Fragment],
+    problem: Problem[Fragment],
+    known: Known | None = None,
+    watch: Watch = UNWATCHED,
 ) -> tuple[Split[Fragment], ...]:
     """Algorithm 2: the splits along the refuse edges for the next counter.
 
     The stack of quintuples that the paper returns is the `accept` of each split that is not pruned. `known` is
-    what is known about the quintuple's system.  ValueError on a processed quintuple.
+    what is known about the quintuple's system.  Where the time is over after a split, its `refuse` may be a quintuple
+    that is left as it is.  ValueError on a processed quintuple.
     """
     splits: list[Split[Fragment]] = []
     known = problem.known(quintuple.system) if known is None else known
     arrival: Quintuple[Fragment] | Pruned | System = quintuple
-    while isinstance(arrival, Quintuple):
+    while isinstance(arrival, Quintuple) and not (splits and watch.is_over()):
         split = _split(arrival, known, problem)
         splits.append(split)
         arrival, known = split.refuse, split.refuse_known
@@ -168,9 +174,17 @@ def counters_to_evaluate_again(
     return (*reversed(performance), *resources, *printed)
 
 
-def comprehensive_optimization(quintuple: Quintuple[Fragment], problem: Problem[Fragment]) -> Tree[Fragment]:
-    """Algorithm 1, keeping everything that it saw."""
-    growth = _Growth(problem)
+def comprehensive_optimization(
+    quintuple: Quintuple[Fragment],
+    problem: Problem[Fragment],
+    watch: Watch = UNWATCHED,
+    doing: str = "growing the tree",
+) -> Tree[Fragment]:
+    """Algorithm 1, keeping everything that it saw.
+
+    The watch is told what is done, and how many nodes are decided; what there is no time for becomes open nodes.
+    """
+    growth = _Growth(problem, watch, doing)
     known = problem.known(quintuple.system)
     root: Node[Fragment]
     if isinstance(known.verdict, Inconsistent):
@@ -192,6 +206,7 @@ def comprehensive_optimization(quintuple: Quintuple[Fragment], problem: Problem[
         undecided=tuple(
             node for node in nodes if not isinstance(node, Pruned) and node.undecided is not None
         ),
+        open=tuple(node for node in nodes if isinstance(node, Open)),
     )
 
 
@@ -202,29 +217,41 @@ _Walk: TypeAlias = Generator[_Visit[Fragment], "Node[Fragment] | None", "Node[Fr
 class _Growth(Generic[Fragment]):
     """The recursion of Algorithm 1 as generators: each yields the quintuple of a subtree and is sent its node."""
 
-    def __init__(self, problem: Problem[Fragment]) -> None:
+    def __init__(self, problem: Problem[Fragment], watch: Watch, doing: str) -> None:
         self._problem = problem
+        self._watch = watch
+        self._doing = doing
+        self._decided = 0
         self._branch_ids, self._leaf_indices, self._dead_end_indices = count(), count(), count()
+        self._open_indices = count()
 
     def run(self, quintuple: Quintuple[Fragment], known: Known) -> Node[Fragment]:
+        if self._watch.is_over():
+            return self._open(quintuple, known)
         waiting: list[_Walk[Fragment]] = [self._explore(quintuple, known, ())]
         node: Node[Fragment] | None = None
         while waiting:
+            self._watch.tell(self._doing, self._decided)
             try:
                 visit = waiting[-1].send(node)
             except StopIteration as finished:
                 waiting.pop()
                 node = finished.value
             else:
-                waiting.append(self._explore(*visit))
                 node = None
+                if self._watch.is_over():
+                    node = self._open(*visit[:2])
+                else:
+                    waiting.append(self._explore(*visit))
         assert node is not None, "the last walk to finish is the root's"
         return node
 
     def _explore(self, quintuple: Quintuple[Fragment], known: Known, history: History) -> _Walk[Fragment]:
         if quintuple.is_processed:
+            self._decided += 1
             return self._leaf(quintuple, known, history)
-        splits = optimize(quintuple, self._problem, known)
+        splits = optimize(quintuple, self._problem, known, self._watch)
+        self._decided += len(splits)
         ids: list[int] = []
         accepted: list[Node[Fragment]] = []
         for split in splits:
@@ -237,10 +264,14 @@ class _Growth(Generic[Fragment]):
                 accepted.append(node)
             history += split.tried
         end = splits[-1]
-        assert not isinstance(end.refuse, Quintuple), "Algorithm 2 goes on while a strategy is taken"
-        below: Node[Fragment] = (
-            end.refuse if isinstance(end.refuse, Pruned) else self._dead_end(end, end.refuse, history)
-        )
+        below: Node[Fragment]
+        match end.refuse:
+            case Pruned():
+                below = end.refuse
+            case Quintuple():
+                below = self._open(end.refuse, end.refuse_known)
+            case System():
+                below = self._dead_end(end, end.refuse, history)
         for number, split, accept in zip(reversed(ids), reversed(splits), reversed(accepted), strict=True):
             below = self._branch(number, split, accept, below)
         return below
@@ -280,6 +311,17 @@ class _Growth(Generic[Fragment]):
             sample=sample,
             undecided=undecided,
             decisions=self._decisions(quintuple.fragment, history),
+        )
+
+    def _open(self, quintuple: Quintuple[Fragment], known: Known) -> Open:
+        sample, undecided = _point_or_reason(known.verdict)
+        return Open(
+            index=next(self._open_indices),
+            system=quintuple.system,
+            simplified=known.simplified,
+            sample=sample,
+            undecided=undecided,
+            waiting=tuple(counter.name for counter in quintuple.counters),
         )
 
     def _dead_end(self, split: Split[Fragment], system: System, history: History) -> DeadEnd:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
+import numpy.typing as npt
 
 from comprehensive.algebra import Atom, Quotient, System, is_integer_symbol
 from comprehensive.algebra.polynomial import Scalar
@@ -137,7 +138,7 @@ def _moves(places: Column) -> Column:
         axis=1,
     )
     moved = np.broadcast_to(places[:, None, None, :], (parameters, parameters, values.shape[1], count)).copy()
-    diagonal = np.arange(parameters)
+    diagonal: npt.NDArray[np.int64] = np.arange(parameters, dtype=np.int64)
     moved[diagonal, diagonal] = values
     return moved.reshape(parameters, -1)
 

@@ -77,6 +77,21 @@ class DeadEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class Open:
+    """A region that was not decided, since the time for it was over: what is below it is not known."""
+
+    index: int
+    system: System
+    simplified: System
+    sample: Point | None
+    """A point of the region; None where the solver could not decide whether there is one."""
+    undecided: str | None
+    """Why it could not; None where it could."""
+    waiting: tuple[str, ...]
+    """gamma: the counters that were still to be evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf(Generic[Fragment]):
     """A case of the discussion: where `system` holds, `fragment` is the variant to run."""
 
@@ -146,8 +161,8 @@ class Alternative(Generic[Fragment]):
     tree: Tree[Fragment] | NotApplicable
 
 
-# A string: the four classes refer to each other, and a recursive alias is not a value at run time.
-Node: TypeAlias = "Branch[Fragment] | Leaf[Fragment] | DeadEnd | Pruned"
+# A string: the classes refer to each other, and a recursive alias is not a value at run time.
+Node: TypeAlias = "Branch[Fragment] | Leaf[Fragment] | DeadEnd | Pruned | Open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +183,10 @@ class Tree(Generic[Fragment]):
     leaves: tuple[Leaf[Fragment], ...]
     dead_ends: tuple[DeadEnd, ...]
     pruned: tuple[Pruned, ...]
-    undecided: tuple[Branch[Fragment] | Leaf[Fragment] | DeadEnd, ...]
+    undecided: tuple[Branch[Fragment] | Leaf[Fragment] | DeadEnd | Open, ...]
     """Nodes kept because the solver could not decide whether a point arrives there."""
+    open: tuple[Open, ...] = ()
+    """What the time did not suffice for; no code is to be made of a tree that has any."""
     alternatives: tuple[Alternative[Fragment], ...] = ()
     """What stands at the root beside `source`, for any values of program parameters."""
 
@@ -229,6 +246,8 @@ def leaf_for(tree: Tree[Fragment], point: Point) -> Leaf[Fragment] | DeadEnd:
                     raise ValueError(
                         f"{node.counter} = {node.evaluation.value} is out of its range at {dict(point)}"
                     )
+            case Open():
+                raise ValueError(f"the point {dict(point)} is in a region that was not decided")
             case Pruned():
                 violated = [str(atom) for atom in node.core if not atom.holds(point)]
                 raise ValueError(f"the point {dict(point)} violates the assumption {' and '.join(violated)}")

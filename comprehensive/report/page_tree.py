@@ -15,7 +15,7 @@ from typing import Generic, Literal, assert_never
 
 from comprehensive.algebra import Atom, System
 from comprehensive.optimize.protocols import Fragment
-from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Point, Pruned, Tree, TriedStrategy
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Point, Pruned, Tree, TriedStrategy
 from comprehensive.report.tree_words import contradiction, reason
 
 NodeKind = Literal["branch", "leaf", "dead end", "pruned"]
@@ -115,6 +115,8 @@ class TreeViews(Generic[Fragment]):
                 title, source = f"dead end {node.index}", f"{node.counter} = {value} and no strategy is left"
                 kind, index, children = "dead end", node.index, ()
                 notes = (*map(reason, node.reasons), *_sample(node.sample), *_doubt(node.undecided))
+            case Open():
+                raise AssertionError("pages are made of whole trees")
             case Pruned():
                 quintuple = QuintupleView(
                     above.code, above.applied, above.remaining, above.waiting, _system(tree, node.system)

@@ -21,6 +21,7 @@ from comprehensive.optimize.tree import (
     DeadEnd,
     Leaf,
     Node,
+    Open,
     Point,
     Pruned,
     Tree,
@@ -85,6 +86,8 @@ def _node(tree: Tree[Fragment], node: Node[Fragment], position: dict[int, int]) 
             return {"kind": "leaf", "leaf": node.index}
         case DeadEnd():
             return {"kind": "dead_end", "dead_end": node.index}
+        case Open():
+            return {"kind": "open", **_case(tree, node), "waiting": list(node.waiting)}
         case Pruned():
             core = [_atom(tree, atom) for atom in node.core]
             return {"kind": "pruned", "edge": node.edge, "core": core, "proved": node.proof is not None}
@@ -107,7 +110,7 @@ def _node(tree: Tree[Fragment], node: Node[Fragment], position: dict[int, int]) 
             assert_never(node)
 
 
-def _case(tree: Tree[Fragment], case: Leaf[Fragment] | DeadEnd) -> Json:
+def _case(tree: Tree[Fragment], case: Leaf[Fragment] | DeadEnd | Open) -> Json:
     return {
         "index": case.index,
         "system": _system(tree, case.system),

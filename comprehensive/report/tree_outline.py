@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, assert_never
 
 from comprehensive.optimize.protocols import Fragment, NotApplicable
-from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tree
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
 from comprehensive.report.tree_words import (
     atoms,
     conjunction,
@@ -94,6 +94,9 @@ def _grow(
                 items.append(replace(_leaf(tree, node, pruned, describe), above=arrow))
             case DeadEnd():
                 items.append(replace(_dead_end(tree, node, pruned), above=arrow))
+            case Open():
+                where = conjunction(tree, node.simplified)
+                items.append(Item("pruned", ("not decided within the time limit", where), arrow))
             case Pruned():
                 items.append(Item("pruned", ("pruned", contradiction(tree, node)), arrow))
             case Branch() if not pruned and isinstance(node.refuse, Pruned):

@@ -23,7 +23,7 @@ from typing import Any, assert_never
 from comprehensive.algebra import Atom, Polynomial, System, is_integer_symbol
 from comprehensive.algebra.notation import Term
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Pruned, Tree, walk
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Open, Pruned, Tree, walk
 from comprehensive.report.tree_words import contradiction
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -61,6 +61,10 @@ def _questions(name: str, tree: Tree[Any]) -> Iterator[str]:
                 kind = "leaf" if isinstance(node, Leaf) else "dead end"
                 status = "sat" if node.undecided is None else "unknown"
                 yield from _question(f"{name}: {kind} {node.index}", status, node.system)
+            case Open():
+                status = "sat" if node.undecided is None else "unknown"
+                title = f"{name}: region {node.index} that was not decided within the time limit"
+                yield from _question(title, status, node.system)
             case Pruned():
                 title = f"{name}: pruned branch {pruned}, where {contradiction(tree, node)}"
                 yield from _question(title, "unsat", node.system)

@@ -29,7 +29,7 @@ from typing import Generic, assert_never
 
 from comprehensive.optimize.merge import MergedLeaf
 from comprehensive.optimize.protocols import Fragment, NotApplicable
-from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tree
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
 from comprehensive.report.tree_words import (
     atoms,
     conjunction,
@@ -146,6 +146,8 @@ class _Renderer(Generic[Fragment]):
                 return [indent + line for line in self._leaf(node)]
             case DeadEnd():
                 return [indent + line for line in self._dead_end(node)]
+            case Open():
+                return [indent + line for line in self._open(node)]
             case Pruned():
                 return [f"{indent}pruned: {contradiction(self._tree, node)}"]
             case Branch():
@@ -184,6 +186,12 @@ class _Renderer(Generic[Fragment]):
         if codes:
             lines.append(f"  decisions: {codes}")
         return [*lines, *(f"  {note}" for note in notes(leaf, pruned=self._pruned))]
+
+    def _open(self, node: Open) -> list[str]:
+        return [
+            f"not decided within the time limit, where {conjunction(self._tree, node.simplified)}{doubt(node)}",
+            f"  counters that wait: {', '.join(node.waiting) or 'none'}",
+        ]
 
     def _dead_end(self, end: DeadEnd) -> list[str]:
         return [

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from comprehensive.algebra import Atom, System
 from comprehensive.optimize.protocols import Fragment
-from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Pruned, Tree, TriedStrategy
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Open, Pruned, Tree, TriedStrategy
 
 
 def summary(tree: Tree[Fragment]) -> tuple[str, ...]:
@@ -18,6 +18,8 @@ def summary(tree: Tree[Fragment]) -> tuple[str, ...]:
     ]
     if tree.undecided:
         counted.append(f"{len(tree.undecided)} undecided")
+    if tree.open:
+        counted.append(f"{_plural(len(tree.open), 'region', 'regions')} not decided within the time limit")
     assumed = ", ".join(atoms(tree, tree.assumptions))
     return (", ".join(counted), *([f"assuming {assumed}"] if assumed else []))
 
@@ -27,7 +29,7 @@ def value(tree: Tree[Fragment], node: Branch[Fragment] | DeadEnd) -> str:
     return f"{node.counter} = {node.evaluation.value.format(tree.order)}"
 
 
-def doubt(node: Branch[Fragment] | Leaf[Fragment] | DeadEnd) -> str:
+def doubt(node: Branch[Fragment] | Leaf[Fragment] | DeadEnd | Open) -> str:
     """Return why the solver could not tell whether a point arrives; empty where one does."""
     return "" if node.undecided is None else f" (undecided: {node.undecided})"
 

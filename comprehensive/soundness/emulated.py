@@ -47,7 +47,9 @@ from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import Compiler
 from comprehensive.values import Rational
+from comprehensive.watch import UNWATCHED, Watch
 
+TIME_IS_OVER = "there was no time left for it"
 MAX_DRAWS = 400
 """Samples tried for the leaves of a function; a leaf that needs rare parameters may get fewer points."""
 GUESS = 64
@@ -156,18 +158,21 @@ def run_leaves(
     endless: Mapping[str, str] | None = None,
     duplicates: bool = False,
     levels: Mapping[str, Rational] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> tuple[LeafRuns, ...]:
     """Runs every leaf at up to ``points`` random points that a machine can bring to it.
 
     A function whose buffers cannot be sized is not run, nor are those in ``endless`` (names with a reason); the
     others are.  ``levels`` are the values of limits with which the header was made.  With ``duplicates`` indices of
-    plain stores occur twice, and every point is run in both orders.
+    plain stores occur twice, and every point is run in both orders.  Where the watch says that the time is over, the
+    functions that are left are not run.
     """
     found: list[LeafRuns] = []
     first = 0
     with GuardedProcess(executables.guards) as process:
-        for plan in compilation.plan.functions:
-            reason = (endless or {}).get(plan.function.name)
+        for number, plan in enumerate(compilation.plan.functions):
+            watch.tell("functions run on the CPU", number, len(compilation.plan.functions))
+            reason = TIME_IS_OVER if watch.is_over() else (endless or {}).get(plan.function.name)
             try:
                 if reason is None:
                     runs = _Runs(executables, process, plan)
@@ -177,15 +182,22 @@ def run_leaves(
             except NotSampledError as error:
                 reason = str(error)
             if reason is not None:
-                found += [
-                    LeafRuns(
-                        region.name, number, 0, (), reason, region.tile_of(number), region.kind_of(number)
-                    )
-                    for region in plan.regions
-                    for number in region.numbers
-                ]
+                found += _not_run(plan, reason)
             first += len(plan.regions)
     return tuple(found)
+
+
+def not_run(compilation: Compilation, reason: str) -> tuple[LeafRuns, ...]:
+    """What there is to say of every leaf where none is run."""
+    return tuple(each for plan in compilation.plan.functions for each in _not_run(plan, reason))
+
+
+def _not_run(plan: FunctionPlan, reason: str) -> list[LeafRuns]:
+    return [
+        LeafRuns(region.name, number, 0, (), reason, region.tile_of(number), region.kind_of(number))
+        for region in plan.regions
+        for number in region.numbers
+    ]
 
 
 def _run_function(

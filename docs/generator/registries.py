@@ -9,7 +9,12 @@ from comprehensive import registry
 from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.ptx.passes.registry import PASSES, class_of
-from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER, OVERLAPPED_SWEEPS
+from comprehensive.schedule.recipes.registry import (
+    ALTERNATIVES,
+    IN_ANOTHER_ORDER,
+    OF_LOOPS,
+    WITH_ATOMIC_UPDATES,
+)
 from docs.generator.docstrings import first_paragraph, markdown
 
 _PRIMITIVES = (
@@ -18,6 +23,7 @@ _PRIMITIVES = (
     "equalize",
     "overlap",
     "predicate",
+    "privatize",
     "split_reduction",
     "stream",
     "transposed_store",
@@ -108,10 +114,13 @@ def _passes() -> str:
 
 
 def _recipes() -> str:
+    atomic = [recipe for row in WITH_ATOMIC_UPDATES for recipe in row]
+    of_rows = [recipe for row in ALTERNATIVES for recipe in row]
     every = [
-        *((recipe, "the first one of its row that fits") for row in ALTERNATIVES for recipe in row),
+        *((recipe, "the first one of its row that fits") for recipe in of_rows),
         *((recipe, "with `--reassociate`, before all others") for recipe in IN_ANOTHER_ORDER),
-        (OVERLAPPED_SWEEPS, "beside the others, in a loop of host code"),
+        *((recipe, "where points update atomically") for recipe in atomic if recipe not in of_rows),
+        *((recipe, "beside the others, in a loop of host code") for recipe in OF_LOOPS),
     ]
     rows = [
         (f"[{recipe.name}](#{recipe.name.replace(' ', '-')})", when, _row_of(recipe.name))
