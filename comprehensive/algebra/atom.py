@@ -19,7 +19,7 @@ Side = Polynomial | Scalar
 
 
 class Relation(Enum):
-    """How the polynomial of an atom relates to zero."""
+    """The relation of an atom's polynomial to zero."""
 
     GE = ">="
     GT = ">"

@@ -33,7 +33,7 @@ def is_integral(point: Mapping[str, Scalar]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to complete a point: `free` symbols are given, `checks` hold no other, `solved` follow."""
+    """The plan to complete a point: `free` symbols are given, `checks` hold no other, `solved` follow."""
 
     free: tuple[str, ...]
     checks: tuple[Atom, ...]

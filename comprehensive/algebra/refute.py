@@ -109,7 +109,7 @@ def refute_facts(facts: Sequence[Fact]) -> Fact | None:
 
 
 def _growth(found: Bracket) -> int:
-    """How many facts more there are once the symbol is eliminated."""
+    """Return the number of facts by which elimination of the symbol makes the system grow."""
     return len(found.below) * len(found.above) - len(found.below) - len(found.above)
 
 

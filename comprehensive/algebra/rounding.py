@@ -1,4 +1,4 @@
-"""What an atom says of integers: `2*x - 5 >= 0` is `x - 3 >= 0`, and `x - y > 0` is `x - y - 1 >= 0`.
+"""The rounding of atoms over integers: `2*x - 5 >= 0` is `x - 3 >= 0`, and `x - y > 0` is `x - y - 1 >= 0`.
 
 In: an atom and which symbols are integers.  Out: an atom with the same integer points and fewer real ones; the same
 atom where a symbol is no integer.  With integer values of the symbols every monomial is an integer, so that this is

@@ -110,7 +110,7 @@ class PortfolioSolver:
 
     @property
     def decided_by(self) -> Mapping[str, int]:
-        """How many systems each step decided, by its name, in sorted order."""
+        """The number of systems that each step decided, by its name, in sorted order."""
         return dict(sorted(self._decided.items()))
 
     def check(self, system: System) -> Verdict:
@@ -304,7 +304,7 @@ class PortfolioSolver:
         return "undecided", Unknown("the points that were found have irrational coordinates")
 
     def _asked(self, atoms: Sequence[Atom], plan: Plan, rational: Point | None, limits: smt.Limits) -> _Asked:
-        """What z3 says, where it may be asked; where a rational point is known, an integer one is sought alone."""
+        """Return z3's answer, where it may be asked; where a rational point is known, only an integer one is sought."""
         if not self._use_smt:
             return _Asked(None, None, None)
         if rational is not None:
@@ -369,7 +369,7 @@ def _searched(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What z3 says over the reals, an integer point or atoms that have none, and a rational point."""
+    """The answers of z3: one over the reals, an integer point or atoms that have none, and a rational point."""
 
     answer: smt.Answer | None
     found: Point | smt.Core | None

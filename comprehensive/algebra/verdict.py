@@ -1,4 +1,4 @@
-"""What a solver says about a system: a point, a core, or that it does not know.
+"""The verdict of a solver on a system: a point, a core, or that it does not know.
 
 >>> match solver.check(system):  # doctest: +SKIP
 ...     case Consistent(point): ...

@@ -1,4 +1,4 @@
-"""What always holds of the scalars of a nest: a nest in, atoms out."""
+"""The assumptions that always hold of the scalars of a nest: a nest in, atoms out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the 32 lanes of a warp ask of memory at once: a stride in elements in, shares of what is moved out.
+"""The demand of the 32 lanes of a warp on memory at once: a stride in elements in, shares of what is moved out.
 
     sector_share(2, 4)    # 1/2: of every sector of 32 bytes every second float is used
     bank_share(8, 4)      # 1/8: eight floats of each bank that is asked, one after the other

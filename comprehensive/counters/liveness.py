@@ -1,4 +1,4 @@
-"""How many words of registers are alive at once: three-address code in, the maximum over all points out.
+"""The number of words of registers alive at once: three-address code in, the maximum over all points out.
 
 A register is alive where a later instruction may read the value it holds.  Sets of registers are integers, one
 bit a register; the least solution of the data-flow equations is found by iteration (Aho et al., section 9.2.5).

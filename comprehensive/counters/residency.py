@@ -1,4 +1,4 @@
-"""How many blocks of a kernel one multiprocessor holds, as far as one resource goes: symbols in, a symbol out.
+"""The blocks of a kernel that one multiprocessor holds, as far as one resource goes: symbols in, a symbol out.
 
     Residency(variant, registers).blocks(Limit.REGISTERS)
     # "floor(Q_SM*floor(R_SM/(Q_SM*R_U*ceil(448/R_U)))/ceil(B/32))" at 14 registers and blocks of B threads

@@ -1,4 +1,4 @@
-"""What a block of a kernel does: a variant in, its accesses and operations out, each with how often it is done.
+"""The work of a block of a kernel: a variant in, its accesses and operations out, each with how often it is done.
 
     c[p*n + q] += shared_a[v*B0 + z] * shared_b[z*B1 + u]      B0*B1 threads, a loop over z < B0
     -->  read and write of c: B0^2*B1 times, neighbours 1 apart; two operations as often; read of shared_b likewise, ...

@@ -51,7 +51,7 @@ def targets_of(text: str) -> Targets:
 
 
 def _number(arch: str) -> tuple[int, bool]:
-    """Return the place of an architecture among others; sm_90 comes behind sm_90a, since its PTX runs on later devices."""
+    """Return the place of an architecture among others; sm_90 is behind sm_90a, since its PTX runs on later devices."""
     digits = re.search(r"\d+", arch)
     assert digits is not None
     return int(digits[0]), arch[-1].isdigit()

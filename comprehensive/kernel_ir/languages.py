@@ -20,7 +20,7 @@ INT_MAX = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """How integers, counts (which are unsigned in C) and variables are written."""
+    """The notation of integers, counts (which are unsigned in C) and variables."""
 
     integer: Callable[[int], str]
     count: Callable[[int], str]

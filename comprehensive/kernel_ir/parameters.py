@@ -1,4 +1,4 @@
-"""What a kernel is passed: a nest and the names its body uses in, parameters in a fixed order out.
+"""The parameters of a kernel: a nest and the names its body uses in, parameters in a fixed order out.
 
 Arrays come first, then strides of their rows, then scalars; what the body does not use is not passed.
 """

@@ -32,7 +32,7 @@ ALONE = -1
 
 
 class Shape(Enum):
-    """What the blocks with work look like."""
+    """The shape of the blocks with work."""
 
     FOLDED = "cf_folded"
     """Rows that begin at one side of the grid and become longer or shorter."""
@@ -42,7 +42,7 @@ class Shape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Staircase:
-    """How a grid is launched; ``row`` and ``column`` are iterators of it.
+    """The launch of a grid with a slanted edge; ``row`` and ``column`` are iterators of it.
 
     ``arguments`` are what :data:`LAUNCHED` takes for the shape, over scalars of the nest.
     """

@@ -1,4 +1,4 @@
-"""What elements of a type take in shared memory."""
+"""The words that elements of a type take in shared memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which scalars of a region are data parameters, which program parameters (comprehensive, Definition 1, refined).
+"""The classes of a region's scalars: data and program parameters (comprehensive, Definition 1, refined).
 
 In: scalars with provisional roles, arrays, extents.  Out: the scalars with their roles.  Example: in
 

@@ -1,4 +1,4 @@
-"""Where C computes what mathematics says: an integer expression and the types of its names in, yes or no out.
+"""The exactness of C: an integer expression and the types of its names in, whether C computes the true value out.
 
 ``int`` and ``long`` do wherever they do not overflow, which is undefined.  ``unsigned`` and wider unsigned types wrap
 around, a conversion to a narrower type cuts off, and of two operands of different signedness a negative one changes

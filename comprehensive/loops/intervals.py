@@ -1,4 +1,4 @@
-"""Which values integer expressions may have: an expression and the ranges of names in, the least and the greatest out.
+"""The ranges of integer expressions: one and the ranges of its names in, the least and the greatest value out.
 
 ::
 
@@ -30,7 +30,7 @@ class Interval(NamedTuple):
         return type.lowest <= self.least and self.greatest <= type.highest
 
     def cut(self, type: ScalarType) -> Interval:
-        """Those that an integer type holds, or all that it holds where it wraps around."""
+        """Return the values that an integer type holds, or all that it holds where it wraps around."""
         if self.within(type):
             return self
         if type.wraps or self.greatest < type.lowest or self.least > type.highest:
@@ -46,7 +46,7 @@ def of_type(type: ScalarType) -> Interval:
 
 
 def values_of(expr: Expr, types: Mapping[str, ScalarType], ranges: Ranges) -> Interval:
-    """What C computes for an integer expression."""
+    """Return the range of values that C computes for an integer expression."""
     kind = type_of(expr, types)
     match expr:
         case IntLiteral():
@@ -77,7 +77,7 @@ def values_of(expr: Expr, types: Mapping[str, ScalarType], ranges: Ranges) -> In
 
 
 def sum_of(expr: Expr, types: Mapping[str, ScalarType], ranges: Ranges) -> Interval:
-    """What a polynomial is in mathematics, its atoms being what C computes."""
+    """Return the range of a polynomial in mathematics, its atoms being what C computes."""
     match expr:
         case Unary(operator="-"):
             return negated(sum_of(expr.operand, types, ranges))

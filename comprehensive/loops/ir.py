@@ -247,13 +247,13 @@ class Coordinate:
 
     @property
     def extent(self) -> Expr:
-        """How many values of the coordinate a block does."""
+        """The number of values of the coordinate that a block does."""
         once = Binary("*", Name(self.threads), Name(self.each))
         return once if self.turns is None else Binary("*", once, Name(self.turns))
 
     @property
     def step(self) -> Expr:
-        """How many values of the coordinate a tile is there for."""
+        """The number of values of the coordinate that a tile is there for."""
         if self.lead is None:
             return self.extent
         return Binary("-", self.extent, Binary("*", IntLiteral(2), self.lead))
@@ -343,7 +343,7 @@ class StepRange:
 
 
 class Why(Enum):
-    """Why a subscript of an array behind a pointer has no rows, with places for its terms."""
+    """The reason why a subscript of an array behind a pointer has no rows, with places for its terms."""
 
     PRODUCT = "'{}' is a product of numbers that vary"
     WRAPS = "'{}' may wrap around, or be cut off by a conversion"

@@ -1,4 +1,4 @@
-"""Where the cached arrays of a nest live in shared memory.
+"""The placement of a nest's cached arrays in shared memory.
 
 In: a nest whose launch-constant conditions have been unswitched.  Out: for every band the tiles of its cached
 arrays, each with the name of its pointer and its offset in 4-byte words, and what a block needs in all::

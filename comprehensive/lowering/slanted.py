@@ -243,7 +243,7 @@ class Slanted:
         return self.places[iterator] if iterator in self._moved else iterator
 
     def bound(self, iterator: str) -> Expr:
-        """How many places there are along an axis."""
+        """Return the number of places along an axis."""
         return Name(self.sizes[self._moved[iterator]]) if iterator in self._moved else self.extents[iterator]
 
     @property

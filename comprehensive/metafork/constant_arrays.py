@@ -122,7 +122,7 @@ def _table(words: Sequence[Token], kind: ScalarType, constants: Constants) -> Co
 
 
 def lengths_of(words: Sequence[Token], constants: Constants) -> tuple[int | None, ...] | None:
-    """Return the values in brackets; None for the first pair where it is empty, None for all where one is not constant."""
+    """Return the values in brackets, None for an empty first pair; None where another one is not constant."""
     found: list[int | None] = []
     position = 0
     while position < len(words):

@@ -362,7 +362,7 @@ class Walk:
         self._active = before
 
     def _turns(self, header: For[KernelStmt]) -> int | None:
-        """How often a loop is done, where that is the same for all threads and it counts up in equal steps."""
+        """Return the trip count of a loop, if it is the same for all threads and the loop counts up in equal steps."""
         if header.iterator in names_read(header.step):
             return None
         start, bound, step = (self._value(e, 0) for e in (header.start, header.bound, header.step))

@@ -1,4 +1,4 @@
-"""What a block of a kernel holds: threads, the elements of each array that it touches with their halo, shared memory.
+"""The contents of a block: threads, the elements of each array that it touches with their halo, shared memory.
 
 In: a kernel and its nest, over tiles or as written.  Out: a :class:`BlockShape`, whose extents are polynomials in block
 and tile sizes.  Elements come from the footprints of :mod:`comprehensive.poly.footprint`::

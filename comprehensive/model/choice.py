@@ -1,4 +1,4 @@
-"""Which tile or leaf of a region the launcher takes, and what every one costs: the header's choice, in Python.
+"""The tile or leaf of a region that the launcher takes, and every one's cost: the header's choice, in Python.
 
 In: a region, a machine (parameters and speeds), values of all scalars.  Out: :class:`Candidate` for every tile and for
 the leaf that the parameters lead to, and the one that the generated ``<region>_tile`` returns::
@@ -218,7 +218,7 @@ def _limits(plan: TilePlan, values: Mapping[str, int]) -> list[int]:
 
 
 def _together(plan: TilePlan, values: Mapping[str, int], addresses: Mapping[str, int]) -> int:
-    """How many elements are accessed together: as many as data, rows and what is added to these are multiples of."""
+    """Return the vector width: as many elements as data, rows and what is added to these are multiples of."""
     *wanted, least = plan.kernel.together or (0,)
     return next((count for count in wanted if _are_multiples(plan, values, addresses, count)), least)
 

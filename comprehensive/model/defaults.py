@@ -1,4 +1,4 @@
-"""Which program parameters the launcher takes where the caller gives none: the header's choice, in Python.
+"""The program parameters that the launcher takes if the caller gives none: the header's choice, in Python.
 
 In: a function, a machine, values of its arguments.  Out: :class:`Defaults`, the parameters and everything that was
 tried, as the generated ``<function>_defaults`` tries it::

@@ -1,4 +1,4 @@
-"""What a launch of a leaf costs at given sizes and parameters.
+"""The cost of a launch of a leaf at given sizes and parameters.
 
 In: a leaf, a machine and values of all scalars.  Out: its :class:`~comprehensive.machine.cost.Cost`, as the generated
 ``<region>_leaf_cost`` computes it.

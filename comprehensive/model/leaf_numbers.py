@@ -73,7 +73,7 @@ class Numbers:
         return self.position(self.simple(self.middle(Binary("-", there, subscript))))
 
     def origin(self, subscript: Expr) -> Expr:
-        """Where the walk begins, as far as references of one walk differ: without thread, block and turns."""
+        """Return the origin of a walk, as far as references of one walk differ: without thread, block and turns."""
         names = {name: ZERO for name in names_read(subscript) if "." in name or "@" in name}
         return substitute(subscript, names)
 

@@ -34,7 +34,7 @@ def data_of(value: Value) -> Data:
 
 
 def depth_of(value: Value) -> int:
-    """How many instructions wait for each other before the value is there; integers are there at once."""
+    """Return the number of instructions that wait for each other before the value is there; 0 for integers."""
     return value.depth if isinstance(value, Data) else 0
 
 

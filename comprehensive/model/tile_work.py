@@ -82,7 +82,7 @@ class _Tile:
 
     @property
     def loops(self) -> int:
-        """How many serial loops in each other the points have; their bounds are behind those of coordinates."""
+        """The number of nested serial loops of the points; their bounds are behind those of coordinates."""
         return len(self.kernel.limits) - len(self.tile.batch) - len(self.tile.coordinates)
 
     def _block(self, together: int, steps: int, *, cut: bool) -> Work:

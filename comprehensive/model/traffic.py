@@ -1,4 +1,4 @@
-"""What a launch moves of each array at least, whatever its tiles are.
+"""The least memory traffic of a launch by array, whatever its tiles are.
 
 In: a region over tiles, with the names of its limits.  Out: bytes for each combination of values of coordinates (and of
 the serial loop) that the subscripts of an array read::

@@ -1,4 +1,4 @@
-"""What the lanes of one warp touch in memory, access by access: a launch of a kernel in, addresses of 32 lanes out.
+"""The memory accesses of one warp's lanes, one by one: a launch of a kernel in, addresses of 32 lanes out.
 
     c[j*N + i] = a[i][j], 32 threads along j   -->   c: bytes 0, 4*N, 8*N, ... of the array, 32 sectors of 32 bytes
 
@@ -53,7 +53,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """How an execution is served: sectors of 32 bytes in global memory, turns of 32 banks in shared memory.
+    """The cost of an execution: sectors of 32 bytes in global memory, turns of 32 banks in shared memory.
 
     ``least`` is for the same bytes side by side.
     """
@@ -172,7 +172,7 @@ def _access(site: Site, found: Sequence[tuple[Touch, tuple[int | None, ...]]], w
 
 
 def serve(lanes: Sequence[int | None], width: int, *, is_shared: bool) -> Served:
-    """How one access of the lanes is served: the same bytes for several lanes count once."""
+    """Return how one access of the lanes is served: the same bytes for several lanes count once."""
     begin = np.array([lane for lane in lanes if lane is not None], np.int64)
     if is_shared:
         words = distinct(units(begin, width, WORD_BYTES))

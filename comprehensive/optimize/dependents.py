@@ -1,4 +1,4 @@
-"""What follows from parameters, at many places at once: columns of parameters in, all values and what fails there out.
+"""The values that follow from parameters, at many places at once: columns in, all values and what fails there out.
 
     judged = dependents.judged({"B": [1, 64], "W": [8, 8]})    # ceil(B/32) = [1, 2], P as large as the atoms allow
     judged.missed                                              # how many atoms fail at each place
@@ -158,7 +158,7 @@ class Values:
         return found
 
     def limit(self, line: Line) -> Column | None:
-        """What the line bounds its symbol by from above, endless where it does not; None where it never does."""
+        """Return the line's upper bound on its symbol, endless where there is none; None if there is none anywhere."""
         if line not in self.limits:
             slope = self.of(line.slope)
             falls = slope < 0
@@ -170,7 +170,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How many atoms do not hold at each place, and by about what factor in total."""
+    """The number of atoms that do not hold at each place, and by about what factor they fail in total."""
 
     missed: Column
     excess: Column
@@ -178,7 +178,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """What follows from parameters, and the atoms that are judged."""
+    """The values that follow from parameters, and the atoms that are judged."""
 
     quotients: tuple[Quotient, ...]
     """Those that the parameters determine."""
@@ -209,7 +209,7 @@ class Dependents:
         return point
 
     def judged(self, parameters: Mapping[str, Column]) -> Judged:
-        """What fails at each place; nothing holds of a value that is divided by 0."""
+        """Return the number of atoms that fail at each place, and the factor; no atom holds of a value divided by 0."""
         with np.errstate(all="ignore"):
             values = Values(dict(parameters), {}, {}, {})
             for quotient in self.quotients:
@@ -228,7 +228,7 @@ class Dependents:
         return Judged(missed, np.where(np.isnan(excess), _ENDLESS, excess))
 
     def _excess_of(self, atom: Atom, values: Values) -> Column:
-        """By about what factor the atom fails.
+        """Return the factor by which the atom fails, roughly.
 
         An atom that demands much of a share fails by what it demands over what each line of the share allows, so that
         one of two lines that allow too little can be helped; another one by its negative terms over its positive ones.

@@ -34,7 +34,7 @@ _MOST_TRIED = 4
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long the search goes on: so many moves, from so many places each."""
+    """The length of the search: so many moves, from so many places each."""
 
     moves: int
     places: int

@@ -1,4 +1,4 @@
-"""What the algorithm is given, and the questions that it asks about it, each answered once.
+"""The problem that the algorithm is given, and the questions that it asks about it, each answered once.
 
 In: counters, strategies, assumptions on the parameters, a solver.  Out: the initial quintuple, values of counters,
 atoms of the two edges, and the outcome of a strategy, checked against the law of section 3.4::

@@ -1,4 +1,4 @@
-"""What the algorithm asks of a counter and of a strategy, and nothing more (comprehensive, sections 3.3 and 3.4).
+"""The protocols that a counter and a strategy follow for the algorithm (comprehensive, sections 3.3 and 3.4).
 
 The algorithm never looks into the code that it optimizes: a *fragment* is any hashable value.  Counters evaluate
 it, strategies map it to another one.  Example: a counter that returns ``Polynomial`` ``2*s*B + 2`` for a nest with
@@ -109,7 +109,7 @@ class Strategy(Protocol[Fragment]):
 
     @property
     def decision(self) -> tuple[str, str]:
-        """What a leaf's decisions say where the strategy stands, and where it does not.
+        """Return the words of a leaf's decisions where the strategy stands, and where it does not.
 
         Strategies with the same second word are levels of one: it is said where none of them stands.
         """

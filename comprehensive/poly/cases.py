@@ -1,4 +1,4 @@
-"""What asserts and host code say of scalars, as constraints and as cases that together cover every run.
+"""The constraints on scalars by asserts and host code, and the cases that together cover every run.
 
 In: a nest.  Out: constraints that hold at the region, and conjunctions of which one holds whenever it runs.
 Example: ``int src = t % 2, dst = (t + 1) % 2;`` are two constraints, from which ``src != dst`` follows; so does it

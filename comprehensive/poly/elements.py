@@ -1,4 +1,4 @@
-"""Which elements of a box a group touches in a block, partial tiles included, as constraints on ``@k``.
+"""The elements of a box that a group touches in a block, partial tiles included, as constraints on ``@k``.
 
 In: the references of a group.  Out: a :class:`Condition`: the exact union of their images, reduced to what the box
 and the facts do not say already; None where a quantifier would be needed or the image is only known from outside.

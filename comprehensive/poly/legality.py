@@ -1,4 +1,4 @@
-"""Which loops may run in parallel: each ``meta_for`` is checked, not trusted.
+"""The legality of parallel loops: each ``meta_for`` is checked, not trusted.
 
 In: a nest.  Out: for each loop ``Parallel``, ``Conflict`` with a real witness, or ``Undecided`` with the term that
 stands in the way.  A search over small parameters looks for a witness first; what it does not refute is proved.

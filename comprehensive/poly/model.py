@@ -1,4 +1,4 @@
-"""What the polyhedral analyses return; plain values over polynomials, no isl object leaves the package.
+"""The results of the polyhedral analyses: plain values over polynomials, no isl object leaves the package.
 
 Everything is said in *virtual coordinates* of an array: a declared array has one coordinate per subscript; a
 linearised subscript ``c[i*N + j]`` of row length N has two, (i, j), and ``weights`` lead back to the subscripts

@@ -43,7 +43,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What one block, or thread, touches of an array in a band."""
+    """The footprint of one block, or thread, in an array, for a band."""
 
     band: int
     array: str

@@ -1,4 +1,4 @@
-"""What the analyses have to tell the user about a nest.
+"""The diagnostics of the analyses for the user about a nest.
 
 In: a nest and a sink.  Out: diagnostics in it.
 
@@ -46,7 +46,7 @@ from comprehensive.poly.user_loops import user_loop, user_values
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How the notation of a file speaks of parallel loops; the gaps are for iterators.
+    """The words of a file's notation for parallel loops; the gaps are for iterators.
 
     ``hidden`` are parameters that no text of the user's has: a witness does not name them.
     """

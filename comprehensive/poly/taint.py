@@ -1,4 +1,4 @@
-"""Which references name a place that depends on data.
+"""The references that name a place which depends on data.
 
 In: a nest.  Out: the ordinals of its references with a subscript that reads an array, or a local scalar into which a
 value of an array has come: by an assignment, or because a condition on data decides how often it is assigned::

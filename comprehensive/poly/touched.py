@@ -1,4 +1,4 @@
-"""How far behind a pointer a nest surely reaches: the first and the last element, exactly, in its scalars.
+"""The reach of a nest behind a pointer: the first and the last element that it surely touches, in its scalars.
 
 In: a nest.  Out: for every pointer, and every array with an open first extent, the bounds that hold wherever their
 conditions do, and what stands in the way of others::

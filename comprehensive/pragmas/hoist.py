@@ -86,7 +86,7 @@ def _header(loop: For) -> tuple[object, ...]:
 
 
 def _body(loop: For, iterator: str) -> tuple[Stmt, ...] | None:
-    """Return the body of the loop under another name of the iterator; None where a jump ends it or the name is taken."""
+    """Return the body of the loop with another iterator; None where a jump ends it or the name is taken."""
     if leaves_loop(loop.body):
         return None
     if loop.iterator == iterator:

@@ -185,7 +185,7 @@ def _numbered(grid: Sequence[int], first: int, end: int) -> tuple[Sequence[int],
 
 
 def _added_shared_bytes(stage: Stage, kernel: Function, block: Sequence[int]) -> int:
-    """Return the bytes that a launch adds to the dynamic shared memory of a block, as the remarks of the pass ask for."""
+    """Return the bytes that a launch adds to the dynamic shared memory of a block, by the remarks of the pass."""
     return dynamic_bytes_per_warp(stage.remarks, kernel.symbol) * -(-prod(block) // 32)
 
 

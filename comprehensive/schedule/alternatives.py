@@ -40,7 +40,7 @@ class Tiling:
 def of_region(
     nest: Nest, points: Points | NotApplicable, *, in_another_order: bool = False
 ) -> tuple[Tiling, ...]:
-    """What each row of recipes makes of a nest: the first recipe of it that fits, and why those before it do not.
+    """Return for each row of recipes the first one that fits the nest, with its tile, and why those before do not.
 
     With ``in_another_order`` sums may be added up in another order than that of the source.
     """
@@ -57,7 +57,7 @@ def of_region(
 def of_loops(
     nests: Sequence[Nest], points: Sequence[Points | NotApplicable]
 ) -> tuple[tuple[Tiling, ...], ...]:
-    """What each recipe for a loop of the host makes of each region of a program."""
+    """Return for each region of a program what each recipe for a loop of the host makes of it."""
     made = [(recipe.name, recipe.fit(nests, points)) for recipe in OF_LOOPS]
     return tuple(
         tuple(Tiling(recipe, _applied(recipe, found[number])) for recipe, found in made)

@@ -1,4 +1,4 @@
-"""What is done at points before and after their serial loops, and the elements that these assign, in registers.
+"""The statements at points before and after their serial loops, and the elements that these assign, in registers.
 
 ::
 
@@ -43,7 +43,7 @@ class AroundLoop:
         return not any(isinstance(s, Assign) and isinstance(s.target, Index) for s in around)
 
     def comments(self) -> tuple[Comment, ...]:
-        """What is said of the elements and scalars that registers hold for the loop, if there are some."""
+        """Return the comment on the elements and scalars that registers hold for the loop, if there are some."""
         arrays = [self.context.nest.array(name).pointer for name in self.held]
         names = [*arrays, *(s.name for s in self.before if isinstance(s, Declare))]
         each = " x ".join(c.each for c in self.context.tile.coordinates)
@@ -94,8 +94,8 @@ class AroundLoop:
         return (*again, *ends.at_points(stored, guards=self.context.inside()))
 
     def behind(self, jam: UnrollAndJam) -> tuple[tuple[Stmt, ...], UnrollAndJam]:
-        """Where the tile begins, and points behind the loop: addresses are not kept from before it, since registers
-        are dear there."""
+        """Return the origin of the tile, and the points behind the loop: addresses are not kept from before it, since
+        registers are dear there."""
         origins = range(len(self.context.tile.coordinates))
         again = tuple(
             constant(self.context.names[f"e{n}"], Call("cf_again", (self.context.name(f"o{n}"),)))

@@ -141,7 +141,7 @@ class BoxLoop:
         return self.around.of_registers(map_expression(expr, replaced))
 
     def _begun_points(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
-        """What comes before the loops; where it is the same for all points, it need not be inside of the limits."""
+        """Return the statements before the loops; those that are alike for all points need not be inside the limits."""
         scalars = {s.name for s in self.context.nest.scalars}
         declared = [s for s in self.around.before if isinstance(s, Declare) and s.initial is not None]
         if len(declared) < len(self.around.before) or any(
@@ -269,7 +269,7 @@ class BoxLoop:
     def _fragments(
         self, body: Sequence[Stmt], inside: Set[str], at: Mapping[str, Expr], loaded: set[int]
     ) -> tuple[KernelStmt, ...]:
-        """What the statements read of boxes that is known in these loops, each group once."""
+        """Return the loads of what the statements read of boxes that is known in these loops, each group once."""
         read = {e for x in expressions_in(tuple(body)) for e in subexpressions(x) if isinstance(e, Index)}
         result: tuple[KernelStmt, ...] = ()
         for number, group in enumerate(self.boxes.groups):
@@ -281,14 +281,14 @@ class BoxLoop:
     # --- stores
 
     def alignments(self) -> tuple[Alignment, ...]:
-        """What copies and stores of several elements ask for."""
+        """Return the alignments that copies and stores of several elements ask for."""
         found = {a.array: a for a in self.boxes.alignments()}
         for target in self._values() or {}:
             found.setdefault(target.array, Alignment(target.array, ()))
         return tuple(found.values())
 
     def _values(self) -> dict[Index, Expr] | None:
-        """What a point stores behind its loops, each element once and from scalars.
+        """Return the values that a point stores behind its loops, by element, each once and from scalars.
 
         None where four neighbouring points do not store neighbours.
         """
@@ -332,7 +332,7 @@ class BoxLoop:
     def _vectors_of_row(
         self, ends: UnrollAndJam, last: int, values: Mapping[Index, Expr]
     ) -> tuple[KernelStmt, ...]:
-        """What is stored along the last coordinate, four points at a time."""
+        """Return the stores along the last coordinate, four points at a time."""
         context, c = self.context, self.context.tile.coordinates[last]
         vector, point, first = (context.name(base) for base in ("vector", "point", "first"))
         number = Binary("*", FOUR, vector)

@@ -1,4 +1,4 @@
-"""Where the boxes of a nest of loops lie in shared memory, what copies them there, and what a thread reads of them.
+"""The layout of a nest's boxes in shared memory, what copies them there, and what a thread reads of them.
 
 ::
 
@@ -56,7 +56,7 @@ def contiguous_axis(group: ReferenceGroup, coordinates: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GroupNames:
-    """What a group has names for."""
+    """The names of a group."""
 
     shared: str
     feed: str
@@ -150,7 +150,7 @@ class Boxes:
         return group.axes[self._contiguous(group)]
 
     def _factors(self, group: ReferenceGroup) -> tuple[tuple[Polynomial, ...], ...]:
-        """How far neighbours along each axis are apart in shared memory, as factors; and behind that all of a slot."""
+        """Return the distance of neighbours along each axis in shared memory, as factors; last the size of a slot."""
         contiguous = self._contiguous(group)
         factors: list[tuple[Polynomial, ...]] = [()] * len(group.axes)
         apart: tuple[Polynomial, ...] = (_padded(self._count(group.axes[contiguous])),)
@@ -165,7 +165,7 @@ class Boxes:
         return product_of(self._factors(group)[-1])
 
     def _slot(self, group: ReferenceGroup, slot: Expr) -> Expr:
-        """Where a slot begins, as an offset into the memory of the group."""
+        """Return the start of a slot, as an offset into the memory of the group."""
         return times(slot, self._product(self._factors(group)[-1]))
 
     def _product(self, factors: Sequence[Polynomial]) -> Expr:
@@ -184,7 +184,7 @@ class Boxes:
         )
 
     def comments(self) -> tuple[Comment, ...]:
-        """What is said of each box, in the order of :meth:`feeds`."""
+        """Return the comment on each box, in the order of :meth:`feeds`."""
         tile = self.context.tile
         order = (*tile.sizes, tile.depth)
         found: list[Comment] = []
@@ -285,7 +285,7 @@ class Boxes:
         )
 
     def _valid(self, axis: BoxAxis, left: Expr) -> Expr:
-        """How many elements along an axis there are inside of the limits, and in so many steps."""
+        """Return the number of elements along an axis inside of the limits, where ``left`` steps are left."""
         counts: dict[str, Polynomial] = {}
         for name in axis.factors:
             counts[name] = self._extent(name) if name in self.loops.inner else Polynomial.symbol(f"{name}")
@@ -330,7 +330,7 @@ class Boxes:
         return Binary("+", Binary("+", apart, Binary("*", FOUR, thread)), Binary("%", value, FOUR))
 
     def places(self) -> tuple[Expr, ...]:
-        """Where the points of a thread are, by the numbers ``r`` that they have along each coordinate."""
+        """Return the places of a thread's points, by the numbers ``r`` that they have along each coordinate."""
         return tuple(
             self.place(n, self.context.name(f"r{n}")) for n in range(len(self.context.tile.coordinates))
         )
@@ -431,7 +431,7 @@ class Boxes:
         return (declared, *loads)
 
     def _begin(self, group: ReferenceGroup, offsets: tuple[int, ...], at: Mapping[str, Expr]) -> Expr:
-        """Where a fragment begins in its box."""
+        """Return the start of a fragment in its box."""
         contiguous, factors = self._contiguous(group), self._factors(group)
         begin: Expr = ZERO
         others = [n for n in range(len(group.axes)) if n != contiguous]
@@ -463,7 +463,7 @@ class Boxes:
         return times(thread, Name(c.each) if self._is_together(number) else FOUR)
 
     def element(self, number: int, reference: Index) -> Index:
-        """What a point reads of a fragment."""
+        """Return the element of a fragment that a point reads."""
         group, context = self.groups[number], self.context
         offsets = group.offsets[reference]
         rows, row, along = self._row_offsets(group), self._row(group), self._along(group)

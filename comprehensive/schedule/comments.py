@@ -1,4 +1,4 @@
-"""What a stage of a kernel says of itself: a primitive and arrays in, one comment out.
+"""The comment of a stage of a kernel on itself: a primitive and arrays in, one comment out.
 
     commented(context, "stage", ["a"], "D x T1*U1 elements into shared memory")    // stage(a): D x T1*U1 elements ...
 

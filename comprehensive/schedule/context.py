@@ -1,4 +1,4 @@
-"""What both shapes of tiled kernels share: names, limits, where blocks and threads are, flat references.
+"""The context that all tiled kernels share: names, limits, the places of blocks and threads, flat references.
 
 In: a nest and its register tile.  Out: a :class:`TileContext`, and the statements that a kernel over tiles begins
 with::

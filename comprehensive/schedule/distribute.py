@@ -131,7 +131,7 @@ def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
 
 
 def _storage_obstacle(references: RowReferences, body: Sequence[Stmt]) -> str | None:
-    """Why the lanes of a point could meet in data that it assigns; None where they keep to rows and to elements.
+    """Return why the lanes of a point could meet in data that it assigns; None where they keep to rows and to elements.
 
     Of what is assigned, loops use one row, and statements beside them one element.
     """

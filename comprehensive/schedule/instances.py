@@ -106,7 +106,7 @@ def with_room(
 
 
 def meeting_constraints(kernel: Kernel, found: Sequence[Instance]) -> tuple[Instance, ...]:
-    """Those of which the sizes meet what the kernel demands of its constants."""
+    """Return the instances whose sizes meet the kernel's constraints on its constants."""
     return tuple(instance for instance in found if _meets(instance, kernel))
 
 

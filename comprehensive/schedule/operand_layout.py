@@ -1,4 +1,4 @@
-"""Where the pieces of a serial loop lie in shared memory, and the feeds that copy them there.
+"""The shared-memory layout of a serial loop's operand tiles, and the tile loaders that copy them there.
 
 In: a context, the loop and its pieces.  Out: sizes, declarations, copies and the element that a point reads.  Every
 piece has a slot for each of the ``S`` steps in flight.  With two coordinates a warp is a patch of threads, each with
@@ -80,7 +80,7 @@ class OperandLayout:
         return product([*(Name(c.threads) for c in tile.coordinates), *lanes])
 
     def of_points(self, *body: KernelStmt) -> tuple[KernelStmt, ...]:
-        """What the threads of points do, and those that only copy do not."""
+        """Return the statements of points under a guard that keeps out the threads that only copy."""
         tile = self.context.tile
         if tile.lanes is None:
             return body
@@ -245,7 +245,7 @@ class OperandLayout:
         return Name(self.context.tile.depth) if axis.variable == self.loop.iterator else ZERO
 
     def _valid(self, axis: Axis) -> Expr:
-        """How many elements there are from the origin of the first piece to the limit."""
+        """Return the number of elements from the origin of the first operand tile to the limit."""
         if axis.variable is None:
             return ONE
         if axis.variable == self.loop.iterator:

@@ -1,4 +1,4 @@
-"""What a serial loop reads in pieces: a point with such a loop in, the parts of arrays that a block needs at once out.
+"""The operand tiles of a serial loop: a point with such a loop in, the parts of arrays that a block needs at once out.
 
 ::
 

@@ -84,7 +84,7 @@ def swept(
 
 
 def sweeps_parameter(context: TileContext) -> KernelParameter:
-    """How many sweeps a launch does."""
+    """Return the parameter with the number of sweeps that a launch does."""
     name = context.names["sweeps"]
     return KernelParameter(name, ScalarType.INT, Source.SWEEPS, name)
 

@@ -1,4 +1,4 @@
-"""What a recipe is: one way to cut points into tiles and to do them, from legality to instances.
+"""The recipe: one way to cut points into tiles and to do them, from legality to instances.
 
 A recipe is a composition of primitives (unroll and jam, stage, stream, vectorize, ...).  It says of a nest over points
 whether it fits, in the names of the user where it does not; it lowers a tile to the statements of a kernel; and it
@@ -29,7 +29,7 @@ from comprehensive.schedule.instances import Instance
 
 @dataclass(frozen=True, slots=True)
 class TileKernel:
-    """What a recipe makes of a tile: the body of the kernel, and what launches have to know of it."""
+    """The kernel that a recipe makes of a tile: its body, and what launches have to know of it."""
 
     body: tuple[KernelStmt, ...]
     """The statements behind those that place blocks and threads."""

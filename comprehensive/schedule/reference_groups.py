@@ -1,4 +1,4 @@
-"""Which boxes of arrays a nest of serial loops reads: points in, groups of references with a footprint each out.
+"""The boxes of arrays that a nest of serial loops reads: points in, groups of references with a footprint each out.
 
 ::
 
@@ -75,7 +75,7 @@ class LoopNest:
 
 
 class NoBoxError(Exception):
-    """Why there are no boxes, in the user's names."""
+    """The error that says why there are no boxes, in the user's names."""
 
 
 def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
@@ -140,7 +140,7 @@ class _References:
         return found
 
     def groups(self, held: Mapping[str, Index]) -> tuple[ReferenceGroup, ...]:
-        """What else the loops read, one group after the other as the program comes to them."""
+        """Return the groups of what else the loops read, one after the other as the program comes to them."""
         self._check_arrays(held)
         self._check_conditions()
         between = [s for loop in self.path[:-1] for s in loop.body if s not in self.path]
@@ -239,7 +239,7 @@ class _References:
         return frozenset[str]().union(*(self.ring.names_in(self.ring.read(s)) for s in reference.subscripts))
 
     def _variables(self, reference: Index) -> frozenset[str]:
-        """What a reference reads that is not the same for all points, and in all steps."""
+        """Return the names that a reference reads and that are not the same for all points, and in all steps."""
         computed = {s.name for s in statements_in(self.body) if isinstance(s, Declare)}
         inside = any(isinstance(e, Index) for s in reference.subscripts for e in subexpressions(s))
         if inside or self._names(reference) & computed:

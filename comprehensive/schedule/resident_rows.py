@@ -59,7 +59,7 @@ class Row:
 
 @dataclass
 class ResidentRows:
-    """Which rows are resident, and where each reference goes."""
+    """The rows that are resident, and the place of each reference in them."""
 
     nest: Nest
     tile: RegisterTile
@@ -122,7 +122,7 @@ class ResidentRows:
         return any(found is not None and found[0] == row for found in written)
 
     def uses(self, number: int) -> list[Use]:
-        """What a phase uses of rows; in steps that lanes share, the same place of a row is one thread's."""
+        """Return the uses of rows by a phase; in steps that lanes share, the same place of a row is one thread's."""
         written = {key[0] for key, steps in self.steps.items() if any(s.access.writes for s in steps)}
         is_parallel = isinstance(self.distribution.phases[number], Parallel)
         found: list[Use] = []

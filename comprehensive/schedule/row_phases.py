@@ -156,7 +156,7 @@ class RowPhases:
         return self._called(f"row {self.resident.references.storage(row.name)} {row.first} {row.slot}")
 
     def _shared(self) -> list[tuple[str, ScalarType, Polynomial]]:
-        """What lies in shared memory: the places of rows, parts of what is put together, and what one lane tells all.
+        """Return the parts of shared memory: the places of rows, parts of reductions, and what one lane tells all.
 
         Wide elements come first, so that every part is aligned.
         """
@@ -260,7 +260,8 @@ class RowPhases:
             self._meetings.copies(copied)
 
     def _limit(self, bound: Expr) -> Expr:
-        """What the kernel calls the bound of a loop: the limit of the first one, or so much more or less."""
+        """Return the kernel's expression for the bound of a loop: the limit of the first one, plus or minus a
+        number."""
         (first, *_) = loops_of(self.context.nest, self.context.tile)
         more = self.resident.references.difference(bound, first.bound)
         limit = self.context.limit(1)

@@ -1,4 +1,4 @@
-"""Which references go along a row: a subscript in, the row and the place in it out.
+"""The references that go along a row: a subscript in, the row and the place in it out.
 
 ::
 
@@ -57,7 +57,7 @@ class RowReferences:
     _ring: Ring = field(default_factory=Ring, compare=False)
 
     def storage(self, array: str) -> str:
-        """What the data of an array is called, whatever name a reference has for it."""
+        """Return the name of an array's data, whatever name a reference has for it."""
         return next((a.pointer for a in self.nest.arrays if a.name == array), array)
 
     def is_data(self, array: str) -> bool:
@@ -79,7 +79,7 @@ class RowReferences:
         return int(difference.constant_value()) if difference.is_constant else None
 
     def place(self, reference: Index, loop: For | None) -> Place | None:
-        """Where a reference in a loop goes along a row; None where it does not, or data decides."""
+        """Return the place of a reference in a loop along a row; None where it is along none, or data decides."""
         if loop is None:
             return None
         known = {s.name for s in self.nest.scalars} | {loop.iterator}

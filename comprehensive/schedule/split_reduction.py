@@ -56,7 +56,7 @@ MOST_LANES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What a loop adds up, or puts together in another way: a scalar of the point, or an element of an array.
+    """The value that a loop adds up, or puts together in another way: a scalar of the point, or an element of an array.
 
     Its parts are put together by ``operator``.
     """

@@ -1,4 +1,4 @@
-"""Which statements of a point read which of the rows that it comes to one after the other.
+"""The statements of a point by the row that they read, of the rows that it comes to one after the other.
 
 In: a point without loops and its windows.  Out: the statements by row, of points that keep a sum over rows::
 
@@ -66,7 +66,7 @@ def first_row(windows: Sequence[Window], along: str) -> int:
 
 
 def _down(first: Window, other: Window, along: str) -> int | None:
-    """How many rows another window of the same array lies below; None where they are no rows of each other."""
+    """Return how many rows another window of the same array lies below; None if they are no rows of each other."""
     if first.array != other.array:
         return None
     pairs = list(zip(first.row, other.row, strict=True))

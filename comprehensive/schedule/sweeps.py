@@ -87,7 +87,7 @@ def _demand_no_exchange(loop: HostLoop) -> None:
 
 
 def _exchanged(body: tuple[Stmt, ...], before: Mapping[str, str]) -> tuple[Stmt, ...]:
-    """What the next turn does, in the names of this one; ``before`` says where each name pointed to then.
+    """Return the body of the next turn in the names of this one; ``before`` says where each name pointed to then.
 
     Raises NoSweepsError unless two turns bring all names back.
     """
@@ -310,5 +310,5 @@ def apart(
 
 
 def farthest(sweeps: tuple[Sweep, Sweep], coordinate: int) -> int:
-    """How far away from a point the sweeps read along a coordinate."""
+    """Return the greatest distance from a point at which the sweeps read along a coordinate."""
     return max((abs(distance[coordinate]) for sweep in sweeps for _, distance in sweep.reads), default=0)

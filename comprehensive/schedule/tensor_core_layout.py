@@ -1,4 +1,4 @@
-"""Where the pieces of a product lie in shared memory for tensor cores, and which parts of them a thread holds.
+"""The shared-memory layout of a product's operand tiles for tensor cores, and the parts of them that a thread holds.
 
 In: a context, the loop and its pieces.  Out: as :class:`OperandLayout`, with the fragments of ``mma.m16n8k8`` for
 doubles.  A warp is 8 x 4 threads, and thread (g, q) of it has::
@@ -75,7 +75,7 @@ class TensorCoreLayout(OperandLayout):
         )
 
     def places(self) -> tuple[Expr, ...]:
-        """Where the sums of a thread are in the tile."""
+        """Return the places of a thread's sums in the tile."""
         r0, r1 = self.context.name("r0"), self.context.name("r1")
         pairs = Binary("*", IntLiteral(ROWS), Binary("/", r1, TWO))
         return (
@@ -116,6 +116,6 @@ class TensorCoreLayout(OperandLayout):
         return counting(r.identifier, self._count(number), (halves,), unrolled=True)
 
     def _count(self, number: int) -> Expr:
-        """How many rows, or columns of the right operand, a thread has."""
+        """Return the number of rows, or columns of the right operand, that a thread has."""
         each = Name(self.context.tile.coordinates[number].each)
         return Binary("/", each, TWO) if number else each

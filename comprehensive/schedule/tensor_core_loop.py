@@ -113,7 +113,7 @@ def _loaded(layout: TensorCoreLayout, slot: Expr, z: Expr, which: Expr) -> tuple
 
 
 def _single_steps(layout: TensorCoreLayout, step: Step, done: Expr, count: Expr) -> tuple[Stmt, ...]:
-    """So many steps of the piece in the slot, from shared memory, one after the other; ``done`` come before them.
+    """Return the loop over ``count`` steps of the piece in the slot, from shared memory; ``done`` come before them.
 
     Unrolled they would take the registers of fragments.
     """

@@ -220,7 +220,7 @@ class UnrollAndJam:
 
 
 def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAndJam, tuple[Stmt, ...]]:
-    """What does the statements for all points of a thread; and the body point by point, inside of the limits."""
+    """Return the unroll and jam for all points of a thread, and the body point by point, inside of the limits."""
     scalars = jammed_scalars(context.nest, body)
     jam = UnrollAndJam(context, scalars, context.rows_side_by_side(), context.flat)
     return jam, jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False)

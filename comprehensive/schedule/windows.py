@@ -1,4 +1,4 @@
-"""What neighbouring points read of the rows of arrays: statements of a point in, windows on the rows out.
+"""The windows on rows of arrays that neighbouring points read: statements of a point in, windows on the rows out.
 
 ::
 

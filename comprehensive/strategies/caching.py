@@ -1,4 +1,4 @@
-"""What a block keeps in shared memory: the choice at the root, and the strategy that gives it up.
+"""The arrays that a block keeps in shared memory: the choice at the root, and the strategy that gives it up.
 
 In: a nest as written.  Out: the nest with ``cached`` set; or a variant with nothing cached::
 

@@ -1,4 +1,4 @@
-"""Which definitions of local scalars are pure, and what may change the value of an expression.
+"""The definitions of local scalars that are pure, and the statements that may change the value of an expression.
 
 In: the body of a band.  Out: predicates that several strategies share.  Example: in
 ``int p = i*B + j; c[p] = x;`` the definition of ``p`` is pure and may be moved or repeated; in

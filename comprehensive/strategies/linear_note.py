@@ -1,4 +1,4 @@
-"""What is said of subscripts that stay linear in a tile: a nest over tiles in, notes in the user's names out.
+"""The notes on subscripts that stay linear in a tile: a nest over tiles in, notes in the user's names out.
 
 a[i * j + k]:  note: 'a[i * j + k]' stays linear, because of a product of numbers that vary: 'i * j' [CF0501]
 """

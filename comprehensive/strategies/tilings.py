@@ -17,12 +17,12 @@ from comprehensive.strategies.points import points_of
 
 
 def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]:
-    """What the recipes for one region make of it; sums may be added up in another order where the caller says so."""
+    """Return the tilings of a region by its recipes; sums may be added up in another order where the caller says so."""
     return of_region(nest, points_of(nest), in_another_order=in_another_order)
 
 
 def every_tiling(nests: Sequence[Nest], *, in_another_order: bool) -> tuple[tuple[Tiling, ...], ...]:
-    """What each recipe makes of each region of a program; those for loops of the host come last."""
+    """Return the tilings of each region of a program by each recipe; those for loops of the host come last."""
     points = tuple(map(points_of, nests))
     return tuple(
         (*of_region(nest, of_nest, in_another_order=in_another_order), *together)

@@ -41,7 +41,7 @@ class Flow:
 
 
 def flow(body: tuple[Stmt, ...], name: str, assigned: bool = False) -> Flow:
-    """How the value of a variable runs through statements; ``assigned`` says whether it has one before them."""
+    """Follow the value of a variable through statements; ``assigned`` says whether it has one before them."""
     read: Span | None = None
     for statement in body:
         found = _statement(statement, name, assigned)
@@ -103,7 +103,7 @@ def _loop(loop: For | MetaFor, name: str, assigned: bool) -> Flow:
 
 
 def _first(name: str, assigned: bool, *read: Expr | None) -> Span | None:
-    """Where expressions read a variable that has no value yet."""
+    """Return the first place where expressions read a variable that has no value yet."""
     if assigned:
         return None
     return next((span for e in read if e is not None and (span := _reads(e, name)) is not None), None)

@@ -18,7 +18,7 @@ from comprehensive.metafork.walk import subexpressions
 
 
 def obstacle(loop: For, known: Container[str]) -> str | None:
-    """What keeps a loop from being canonical; ``known`` are the scalars around it."""
+    """Return the reason why a loop is not canonical; ``known`` are the scalars around it."""
     assert loop.type is not None
     read = [node for part in (loop.start, loop.bound, loop.step) for node in subexpressions(part)]
     header = {node.identifier for node in read if isinstance(node, Name)}

@@ -47,7 +47,7 @@ def at_most(number: Expr, largest: int = LARGEST_COUNT) -> Expr:
 
 
 def ranges_of(nest: Nest) -> dict[str, Interval]:
-    """What the launcher knows of scalars: program parameters are at least 1, and sizes are no negative numbers."""
+    """Return the known ranges of scalars: program parameters are at least 1, and sizes are no negative numbers."""
     known = sizes(nest) | {s.name for s in nest.with_role(Role.DATA)}
     least = {s.name: 1 for role in (Role.PROGRAM, Role.TILE) for s in nest.with_role(role)}
     least |= dict.fromkeys(known, 0)

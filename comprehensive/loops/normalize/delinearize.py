@@ -144,16 +144,17 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How a reference sees its array: in which rows, None for those that the program declares; and which variables
-    each subscript has, with their coefficients."""
+    """The shape of a reference: its rows, None for those that the program declares; and which variables each subscript
+    has, with their coefficients."""
 
     rows: Rows | None
     shape: tuple[frozenset[tuple[frozenset[str], Polynomial]], ...]
 
 
 def _seen(index: Index, rows: Rows, subscripts: Subscripts) -> tuple[Expr, ...] | None:
-    """What has to hold of scalars so that a reference in these rows reads what the program reads: no conversion changes
-    a value, and what is computed in ``int`` fits into it.  None where that is not known before a launch."""
+    """Return the conditions on scalars under which a reference in these rows reads what the program reads: no
+    conversion changes a value, and what is computed in ``int`` fits into it. None where that is not known before a
+    launch."""
     (subscript,) = index.subscripts
     value, conversions = subscripts.linear(subscript), subscripts.conversions(subscript)
     if value is None or conversions is None:

@@ -120,7 +120,7 @@ def _body(body: tuple[Stmt, ...], known: Known) -> tuple[Stmt, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What is left of a statement in front of the loop; ``needed`` says that the loop has to do its work."""
+    """The rest of a statement in front of the loop; ``needed`` says that the loop has to do its work."""
 
     left: tuple[Stmt, ...]
     needed: bool

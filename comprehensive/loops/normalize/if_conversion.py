@@ -110,7 +110,7 @@ def _assignments(body: tuple[Stmt, ...]) -> list[Assign] | None:
 
 
 def _value(assign: Assign, types: Mapping[str, ScalarType]) -> Expr:
-    """What the assignment leaves in its target."""
+    """Return the value that the assignment leaves in its target."""
     value = assign.value
     if assign.operator != "=":
         value = Binary(assign.operator.removesuffix("="), assign.target, value, assign.span)

@@ -1,4 +1,4 @@
-"""How a statement joins a new value with the one that a scalar or an element has.
+"""The operation by which a statement joins a new value with the one that a scalar or an element has.
 
 In: a statement and its target.  Out: the operator and the new value, or that one of the two is chosen::
 
@@ -44,7 +44,7 @@ class Joined:
 
 
 def joined_in(statement: Stmt, target: Name | Index, types: Mapping[str, ScalarType]) -> Joined | None:
-    """How a statement joins a value with what the target has; None where it does something else."""
+    """Return how a statement joins a value with what the target has; None where it does something else."""
     return _Reader(target, types).joined(statement)
 
 

@@ -1,4 +1,4 @@
-"""What is known to be positive at a place of a nest: conditions and loops around it in, proofs of ``p >= 0`` out.
+"""The facts that are known at a place of a nest: conditions and loops around it in, proofs of ``p >= 0`` out.
 
 One fact is subtracted from what is to be shown, and the rest must have no negative coefficient over names that are
 not negative::
@@ -41,7 +41,7 @@ class Known:
 
     @staticmethod
     def of(nest: Nest) -> Known:
-        """What is known of scalars before the first block runs."""
+        """Return the facts about scalars that are known before the first block runs."""
         types = {s.name: s.type for s in nest.scalars} | {a.name: a.type for a in nest.arrays}
         least = {s.name: 0 for s in nest.with_role(Role.DATA)} | dict.fromkeys(sizes(nest), 0)
         least |= {s.name: 0 for s in nest.scalars if s.type.is_integer and not s.type.is_signed}
@@ -74,7 +74,7 @@ class Known:
         return self.declaring(iterator, type, 0).where(Binary("<", Name(iterator), extent))
 
     def where(self, condition: Expr) -> Known:
-        """Where a condition holds."""
+        """Return the facts known at places where a condition holds, too."""
         match condition:
             case Binary(operator="&&", left=left, right=right):
                 return self.where(left).where(right)
@@ -97,7 +97,7 @@ class Known:
                 return self
 
     def touching(self, expr: Expr) -> Known:
-        """Where an expression has a value: what it surely reads lies inside of its array."""
+        """Return the facts known where an expression has a value: what it surely reads lies inside of its array."""
         known = self
         for part in always_evaluated(expr):
             if isinstance(part, Index):

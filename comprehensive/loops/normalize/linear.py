@@ -1,4 +1,4 @@
-"""What keeps a subscript linear: a reference that has no rows in, the parts of its subscript that are the reason out.
+"""The reasons why a subscript stays linear: a reference without rows in, the parts of its subscript out.
 
 ::
 
@@ -20,7 +20,7 @@ from comprehensive.metafork.ast import Expr, Index
 
 
 def kept_linear(references: Sequence[Index], subscripts: Subscripts) -> KeptLinear | None:
-    """Why references to one array have no rows; None where there are none to be found."""
+    """Return why references to one array have no rows; None where there are none to be found."""
     found = (_why(reference, subscripts) for reference in references)
     return next((each for each in found if each is not None), None)
 

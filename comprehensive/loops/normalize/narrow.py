@@ -86,7 +86,7 @@ class _Narrow:
                 return subscript
 
     def _converted(self, expr: Expr, to: ScalarType) -> Expr | None:
-        """What is converted to a type: of an integer for another one, the lowest 64 bits count."""
+        """Return the operand of a conversion to a type in ``int``: for an integer type the lowest 64 bits count."""
         return self._int(expr, modular=to.is_integer)
 
     def _statement(self, statement: Stmt) -> Stmt:

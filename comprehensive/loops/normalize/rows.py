@@ -25,7 +25,7 @@ _ELEMENT = Polynomial.constant(1)
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """How many elements neighbours along each subscript are apart, outermost first; each divides the one before."""
+    """The distance of neighbours along each subscript, in elements, outermost first; each divides the one before."""
 
     weights: tuple[Polynomial, ...]
 
@@ -64,7 +64,7 @@ def split(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Polyno
 
 
 def in_rows(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Expr, ...] | None:
-    """What has to hold of scalars so that a subscript stays in its row; None where that is not known before a launch.
+    """Return the conditions on scalars under which a subscript stays in its row; None if not known before a launch.
 
     Empty where the ranges say so.
     """
@@ -75,7 +75,7 @@ def in_rows(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Expr
 
 
 def _doubts(rows: Rows, values: Sequence[Polynomial], subscripts: Subscripts) -> int | None:
-    """How many subscripts are not proved to stay in such rows; None where a weight needs a proof and has none."""
+    """Return how many subscripts are not proved to stay in such rows; None if a weight needs a proof and has none."""
     conditions = [in_rows(rows, value, subscripts) for value in values]
     doubts = sum(found is None or bool(found) for found in conditions)
     if doubts and any(length.is_constant for length in rows.lengths):
@@ -110,7 +110,7 @@ def _positive(weight: Polynomial) -> Polynomial:
 
 
 def _whole(value: Polynomial, weight: Polynomial) -> Polynomial:
-    """How many times the weight is in a polynomial over scalars; what is left over is in a smaller one."""
+    """Return how often the weight is in a polynomial over scalars; what is left over is in a smaller one."""
     if weight.is_constant:
         constant = sum_of(Polynomial.from_terms((t,)) for t in value.terms() if not t.powers)
         others = [_times(Polynomial.from_terms((t,)), weight) for t in value.terms() if t.powers]

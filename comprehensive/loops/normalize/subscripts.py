@@ -82,8 +82,8 @@ class Subscripts:
         return self.ring.read(self._plain(subscript, ScalarType.LONG)[0])
 
     def conversions(self, subscript: Expr) -> tuple[Expr, ...] | None:
-        """What has to hold of scalars so that a subscript is what its polynomial says; None where that is not known
-        before a launch, or where it is not linear."""
+        """Return the conditions on scalars under which a subscript is what its polynomial says; None where that is not
+        known before a launch, or where it is not linear."""
         demanded: dict[Expr, None] = {}
         for part, kind in self._plain(subscript, ScalarType.LONG)[1]:
             value = self._as_linear(part)
@@ -94,7 +94,7 @@ class Subscripts:
         return None if self._linear(subscript) is None else tuple(demanded)
 
     def in_int(self, part: Polynomial) -> tuple[Expr, ...] | None:
-        """What has to hold so that a part of a subscript, which is written anew, can be computed in its type."""
+        """Return the conditions under which a part of a subscript, written anew, can be computed in its type."""
         written = self.ring.write(part)
         if promote(type_of(written, self.types)) is not ScalarType.INT:
             return ()
@@ -103,15 +103,15 @@ class Subscripts:
         return self.within(part, ScalarType.INT)
 
     def within(self, value: Polynomial, kind: ScalarType) -> tuple[Expr, ...] | None:
-        """What has to hold of scalars so that an integer type holds a linear value; None where that is not known before
-        a launch."""
+        """Return the conditions on scalars under which an integer type holds a linear value; None where that is not
+        known before a launch."""
         below = [least - kind.lowest for least in self.least(value)]
         above = [kind.highest - most for most in self.greatest(value)]
         return self.nonnegative_or_demanded(below, above)
 
     def nonnegative_or_demanded(self, *each: Sequence[Polynomial]) -> tuple[Expr, ...] | None:
-        """What has to hold of scalars so that one polynomial of each sequence is not negative; None where a sequence is
-        empty, or none of it can be.
+        """Return the conditions on scalars under which one polynomial of each sequence is not negative; None where a
+        sequence is empty, or none of it can be.
 
         Empty where the ranges say so.
         """
@@ -148,7 +148,8 @@ class Subscripts:
         )
 
     def difficulty(self, value: Polynomial) -> tuple[int, int]:
-        """By which the simplest of several bounds is the least: first parts that are no scalars, then terms."""
+        """Return the key that is least for the simplest of several bounds: first parts that are no scalars,
+        then terms."""
         return sum(not name.isidentifier() for name in value.symbols), len(value.terms())
 
     def is_uniform(self, condition: Expr) -> bool:

@@ -40,7 +40,7 @@ def copied(function: Function, symbol: str) -> Function:
 
 
 def _name(function: Function) -> re.Match[str]:
-    """Return the match of the function's name in its header: the first in no brackets, behind ``.entry`` or ``.func``."""
+    """Return the match of the function's name in its header: outside brackets, behind ``.entry`` or ``.func``."""
     depth, is_behind = 0, False
     for found in _TOKEN.finditer(function.header):
         depth += (found[0] == "(") - (found[0] == ")")

@@ -198,7 +198,7 @@ def _lead(away: int, most: str) -> Expr | None:
 
 
 def _left(repetition: Repetition, number: int) -> Expr:
-    """How many sweeps the loop has yet to do when it comes to a region."""
+    """Return the number of sweeps that the loop has yet to do when it comes to a region."""
     loop = repetition.loop
     end = add(loop.bound, ONE) if loop.relation == "<=" else loop.bound
     turns = Binary("-", end, Name(loop.iterator))

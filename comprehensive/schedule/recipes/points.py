@@ -65,9 +65,9 @@ class Points:
 
 
 def _shift(nest: Nest, tile: RegisterTile) -> int:
-    """How far the first element that is stored is behind a multiple of the length of a line of the cache.
+    """Return the distance of the first stored element, in elements, from the start of its line of the cache.
 
-    As far as that is known: where data and rows begin at such multiples.
+    It is known only if data and rows begin at such a line; 0 stands for an unknown one, too.
     """
     data = {a.name: a for a in nest.arrays}
     along = tile.coordinates[-1].name

@@ -90,7 +90,7 @@ class PrivateCopies:
         )
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-        """Those of the table, whose longest array is in words: of several arrays, or wide ones, so much shorter."""
+        """Return the instances of the table, whose longest array is in words, shortened for several or wide arrays."""
         words = int(kernel.shared_words.coefficient(tile.stages, 1).constant_value())
         place = kernel.constants.index(tile.stages)
         found = table(f"private_copies_{len(tile.coordinates)}")

@@ -85,7 +85,7 @@ class ResidentLoops:
         )
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-        """Those of the table, whose longest row is in words: of several rows, or wide ones, so much shorter."""
+        """Return the instances of the table, whose longest row is in words, shortened for several or wide rows."""
         (c,) = tile.coordinates
         words = kernel.shared_words.coefficient(tile.stages, 1)
         place = kernel.constants.index(tile.stages)
