@@ -1,4 +1,4 @@
-"""Who watches long work: told what is done, and asked whether there is time for more.
+"""The watcher of long work: told what is done, and asked whether there is time for more.
 
     watch.tell("growing the tree of matmul", 40)         # 40 nodes so far; a third argument says of how many
     if watch.is_over(): ...                              # stop cleanly, and say what is missing

@@ -77,7 +77,7 @@ class CommandWatch:
 
     @property
     def reason(self) -> str | None:
-        """Why something is missing; None where nothing is."""
+        """The reason why something is missing; None where nothing is."""
         if not self._has_cut:
             return None
         return "interrupted" if self._interrupted else f"the time limit of {self._limit_s:g} s was reached"

@@ -188,7 +188,7 @@ def run_leaves(
 
 
 def not_run(compilation: Compilation, reason: str) -> tuple[LeafRuns, ...]:
-    """What there is to say of every leaf where none is run."""
+    """Return the runs of every leaf where none is run: each says why."""
     return tuple(each for plan in compilation.plan.functions for each in _not_run(plan, reason))
 
 

@@ -127,7 +127,7 @@ with made.shown():
 
 
 def on_terminal(program: str, **environment: str) -> str:
-    """What a program writes to a pseudo-terminal that is its stderr."""
+    """Return the text that a program writes to a pseudo-terminal that is its stderr."""
     ours, theirs = pty.openpty()
     plain = {name: value for name, value in os.environ.items() if name not in ("CI", "TERM")}
     try:

@@ -1,4 +1,4 @@
-"""Who runs passes finds the garbage collector as it was."""
+"""Passes leave the garbage collector as it was."""
 
 from __future__ import annotations
 
