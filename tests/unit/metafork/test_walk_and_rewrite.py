@@ -111,11 +111,23 @@ statements: st.SearchStrategy[Stmt] = st.recursive(
 thread_bodies = st.lists(statements, max_size=3).map(tuple)
 
 
+def _block_if(
+    condition: Expr, then: tuple[BlockStmt, ...], otherwise: tuple[BlockStmt, ...]
+) -> If[BlockStmt]:
+    return If(condition, then, otherwise)
+
+
+def _block_for(
+    type: ScalarType, iterator: str, start: Expr, bound: Expr, step: Expr, body: tuple[BlockStmt, ...]
+) -> For[BlockStmt]:
+    return For(type, iterator, start, "<", bound, step, body)
+
+
 def _around_bands(inner: st.SearchStrategy[BlockStmt]) -> st.SearchStrategy[BlockStmt]:
     body = st.lists(inner, max_size=3).map(tuple)
     return st.one_of(
-        st.builds(If[BlockStmt], expressions, body, body),
-        st.builds(For[BlockStmt], types, names, expressions, less, expressions, expressions, body),
+        st.builds(_block_if, expressions, body, body),
+        st.builds(_block_for, types, names, expressions, expressions, expressions, body),
     )
 
 
