@@ -4,12 +4,13 @@ VENV := .venv
 PY := $(VENV)/bin/python
 RUNS := $(VENV)/.installed
 STAMP := $(VENV)/.installed-for-developers
+DOCS := $(VENV)/.installed-for-docs
 WORKERS ?= 2
 MINUTES ?= 60
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format fuzz fuzz-programs fuzz-ptx nvcc gpu-prepare gpu-test gpu-bench paper-tables bench selection sizes assembly bench-trees quotients bank agreement clean
+.PHONY: help demo test test-all lint format docs fuzz fuzz-programs fuzz-ptx nvcc gpu-prepare gpu-test gpu-bench paper-tables bench selection sizes assembly bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -26,6 +27,11 @@ $(STAMP): $(RUNS)
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
+$(DOCS): $(RUNS)
+	@echo 'installing what the documentation needs into $(VENV)'
+	@$(PY) -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
 demo: $(RUNS)  ## annotated matrix product to header, kernels, tree and manifest in out/demo
 	$(VENV)/bin/comprehensive demo specs/matmul.mf -o out/demo --registers estimate
 
@@ -39,6 +45,9 @@ lint: $(STAMP)  ## style, format and types
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m pyright
+
+docs: $(DOCS)  ## the documentation as a site in build/docs; warnings and wrong links are errors
+	$(PY) -m docs.generator build/docs
 
 # Both at once; ends with an error at a finding. What was found is in build/fuzz.
 fuzz: $(STAMP) nvcc  ## random programs and random PTX for MINUTES (60), from SEED (1)

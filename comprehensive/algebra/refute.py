@@ -66,31 +66,51 @@ def refute_by_elimination(atoms: Sequence[Atom]) -> Fact | None:
 
 
 def refute_facts(facts: Sequence[Fact]) -> Fact | None:
-    """Do as `refute_by_elimination` with facts that were derived before."""
+    """Do as `refute_by_elimination` with facts that were derived before.
+
+    Each round looks again only at what the last one changed: new facts, those with a symbol whose bound is another
+    one now, and the symbols in them.
+    """
     facts = rounded_facts(facts, is_integer_symbol)
+    bounds: Bounds = {}
+    seen: dict[str, Bracket] = {}
+    stirred = set(facts)
+    names = set(_symbols(facts))
     while True:
-        bounds = least(facts)
+        before, bounds = bounds, least(facts)
+        moved = {name for name in before.keys() | bounds.keys() if before.get(name) != bounds.get(name)}
+        if moved:
+            stirred.update(fact for fact in facts if not moved.isdisjoint(fact.atom.symbols))
         for fact in facts:
-            found = contradiction(fact, bounds)
+            found = contradiction(fact, bounds) if fact in stirred else None
             if found is not None:
                 return found
-        brackets: list[tuple[int, str, Bracket]] = []
-        for name in _symbols(facts):
-            seen = bracket(facts, name, bounds)
-            if not seen.unclear:
-                found = _crossing(seen, bounds)
+        names.update(name for fact in stirred for name in fact.atom.symbols)
+        left = _symbols(facts)
+        for name in left:
+            if name in names:
+                seen[name] = bracket(facts, name, bounds)
+                found = None if seen[name].unclear else _crossing(seen[name], bounds)
                 if found is not None:
                     return found
-                pairs = len(seen.below) * len(seen.above)
-                brackets.append((pairs - len(seen.below) - len(seen.above), name, seen))
-        if not brackets:
+        clear = [(_growth(seen[name]), name) for name in left if not seen[name].unclear]
+        if not clear:
             return None
-        growth, _, chosen = min(brackets, key=lambda item: item[:2])
+        growth, chosen = min(clear)
         if growth + len(facts) > _MOST_FACTS:
             return None
-        facts = rounded_facts(eliminate(chosen), is_integer_symbol)
-        if any(fact.atom.polynomial.total_degree > _HIGHEST_DEGREE for fact in facts):
+        # The other facts of an older bracket are not those of today.
+        after = rounded_facts(eliminate(bracket(facts, chosen, bounds)), is_integer_symbol)
+        if any(fact.atom.polynomial.total_degree > _HIGHEST_DEGREE for fact in after):
             return None
+        names = {name for fact in set(facts).difference(after) for name in fact.atom.symbols}
+        stirred = set(after).difference(facts)
+        facts = after
+
+
+def _growth(found: Bracket) -> int:
+    """How many facts more there are once the symbol is eliminated."""
+    return len(found.below) * len(found.above) - len(found.below) - len(found.above)
 
 
 def _crossing(found: Bracket, bounds: Bounds) -> Fact | None:

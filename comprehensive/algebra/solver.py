@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.certificate import proves_contradiction
 from comprehensive.algebra.cores import Cores
 from comprehensive.algebra.exhaustion import exhaust
 from comprehensive.algebra.fourier import Fact
@@ -80,6 +81,10 @@ class Solver(Protocol):
         """Tells of a point of the system that was found elsewhere."""
         ...
 
+    def enter_contradiction(self, system: System, verdict: Inconsistent) -> None:
+        """Tells of a contradiction of the system that was found elsewhere."""
+        ...
+
     def minimal(self, verdict: Inconsistent) -> Inconsistent:
         """The same contradiction with as few atoms as can be, for people to read."""
         ...
@@ -100,6 +105,8 @@ class PortfolioSolver:
         self._search: PointSearch | None = None
         self._cores = Cores()
         self._decided: Counter[str] = Counter()
+        self._not_refuted: System | None = None
+        """The last system of which elimination has found no contradiction."""
 
     @property
     def decided_by(self) -> Mapping[str, int]:
@@ -132,6 +139,7 @@ class PortfolioSolver:
         """A contradiction of the system that elimination finds: no search, but tens of milliseconds."""
         found = refute_by_elimination(system.all_atoms)
         if found is None:
+            self._not_refuted = system
             return None
         verdict = _refuted(found)
         self._cores.enter(verdict)
@@ -144,6 +152,16 @@ class PortfolioSolver:
             raise ValueError(f"{dict(point)} is no point of the system")
         if system not in self._verdicts:
             self._remember(system, "given", Consistent(dict(point)))
+
+    def enter_contradiction(self, system: System, verdict: Inconsistent) -> None:
+        """Tells of a contradiction of the system that was found elsewhere. ValueError where its proof is none."""
+        core, proof = verdict.core, verdict.certificate
+        known = set(system.all_atoms).issuperset(core)
+        if proof is None or not known or not proves_contradiction(proof, core, is_integer_symbol):
+            raise ValueError("the contradiction has no proof from atoms of the system")
+        if system not in self._verdicts:
+            self._cores.enter(verdict)
+            self._remember(system, "given", verdict)
 
     def _remember(self, system: System, step: str, verdict: Verdict) -> None:
         self._decided[step] += 1
@@ -163,6 +181,8 @@ class PortfolioSolver:
 
     def minimal(self, verdict: Inconsistent) -> Inconsistent:
         """The contradiction without the atoms that the step which sees it can do without, one after the other."""
+        if verdict.is_minimal:
+            return verdict
         refuters = (refute_by_sign, refute_by_elimination, _refute_by_cases, self._by_products)
         for refute in refuters if verdict.derivation is not None else ():
             found = refute(verdict.core)
@@ -252,7 +272,7 @@ class PortfolioSolver:
                 if point is not None and is_integral(point):
                     return "candidates", Consistent(point)
                 rational = rational or point
-        refuted = refute_by_elimination(atoms)
+        refuted = None if system is self._not_refuted else refute_by_elimination(atoms)
         if refuted is not None:
             return "elimination", _refuted(refuted)
         settled = _by_cases(atoms, _LITTLE_WORK)

@@ -175,7 +175,7 @@ class _Search:
         )
         for cut in reversed(cuts):
             if isinstance(found, Fact):
-                found = _joined(cut.kept, cut.closed, found, cut.proof)
+                found = joined_cases(cut.kept, cut.closed, found, cut.proof)
         return found
 
     def _corner(self, node: _Node) -> Point | None:
@@ -188,7 +188,7 @@ class _Search:
         if len(node.order) < _MOST_ORDERS:
             frames = _frames(node)
             for first in _signs(node):
-                second = _complement(first)
+                second = complement(first)
                 sides = [Fact(atom, (atom,)) for atom in (first, second)]
                 closed = [self._closed_by(node, frames, side) for side in sides]
                 if self.work <= 0:
@@ -202,7 +202,7 @@ class _Search:
         first = _by_value(node)
         if first is None:
             return None
-        second = _complement(first)
+        second = complement(first)
         left = self.visit(node.joined(Fact(first, (first,))))
         if not isinstance(left, Fact) or first not in left.sources:
             return left
@@ -242,11 +242,11 @@ def _either(
     None where neither is known.
     """
     if isinstance(left, Fact) and isinstance(right, Fact):
-        return _joined(first, second, left, right)
+        return joined_cases(first, second, left, right)
     return next((side for side in (left, right) if isinstance(side, dict)), None)
 
 
-def _joined(first: Atom, second: Atom, left: Fact, right: Fact) -> Fact:
+def joined_cases(first: Atom, second: Atom, left: Fact, right: Fact) -> Fact:
     """Return the contradiction that follows from those of both cases.
 
     It is that of one case alone where this one does not rest on its case.
@@ -261,7 +261,7 @@ def _joined(first: Atom, second: Atom, left: Fact, right: Fact) -> Fact:
     return Fact(FALSE, sources, Branching(first, second, left, right))
 
 
-def _complement(first: Atom) -> Atom:
+def complement(first: Atom) -> Atom:
     """The other case, as narrow as integers allow."""
     return rounded(first.negate(), is_integer_symbol)
 
@@ -398,7 +398,7 @@ def _signs(node: _Node) -> list[Atom]:
     divides = (
         atom
         for atom in atoms
-        if atom not in known and _complement(atom) not in known and _is_open(atom, node.frame)
+        if atom not in known and complement(atom) not in known and _is_open(atom, node.frame)
     )
     return list(islice(divides, _MOST_SIGNS))
 

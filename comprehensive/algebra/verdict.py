@@ -37,6 +37,8 @@ class Inconsistent:
 
     core: tuple[Atom, ...]
     derivation: Fact | None = field(default=None, compare=False, repr=False)
+    is_minimal: bool = field(default=False, compare=False, repr=False)
+    """Whether what the contradiction can do without has been left out."""
 
     @property
     def certificate(self) -> Certificate | None:

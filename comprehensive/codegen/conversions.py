@@ -15,20 +15,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, assert_never, overload
 
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    Comment,
-    Kernel,
-    KernelStmt,
-    OfTiles,
-    Plain,
-    SharedTile,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-)
+from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -87,66 +76,40 @@ def storage_headers(texts: Iterable[str]) -> tuple[str, ...]:
 
 def with_conversions(kernel: Kernel) -> Kernel:
     """The kernel with all conversions of storage types as calls."""
-    body, _ = _in_kernel(kernel.body, _types({p.name: p.type for p in kernel.parameters}))
-    return replace(kernel, body=body)
+    return replace(kernel, body=_in_body(kernel.body, _types({p.name: p.type for p in kernel.parameters})))
 
 
 def converted(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
     """Statements with all conversions of storage types as calls; ``types`` are those of names around them."""
-    return _in_body(body, _types(types))[0]
+    return _in_body(body, _types(types))
 
 
 def _types(known: Mapping[str, ScalarType]) -> _Types:
     return defaultdict(lambda: ScalarType.INT, known)
 
 
-def _in_kernel(body: Iterable[KernelStmt], outside: _Types) -> tuple[tuple[KernelStmt, ...], _Types]:
+@overload
+def _in_body(body: Sequence[Stmt], outside: _Types) -> tuple[Stmt, ...]: ...
+@overload
+def _in_body(body: Sequence[KernelStmt], outside: _Types) -> tuple[KernelStmt, ...]: ...
+def _in_body(body: Sequence[KernelStmt], outside: _Types) -> tuple[KernelStmt, ...]:
     types = outside.copy()
     result: list[KernelStmt] = []
     for statement in body:
-        match statement:
-            case Plain():
-                inner, types = _in_body(statement.body, types)
-                result.append(Plain(inner))
-            case UniformFor():
-                (header,), _ = _in_body((statement.header,), types)
-                assert isinstance(header, For)
-                body, _ = _in_kernel(statement.body, _inside(statement.header, types))
-                result.append(replace(statement, header=header, body=body))
-            case UniformIf() | ThreadIf():
-                then, _ = _in_kernel(statement.then, types)
-                otherwise, _ = _in_kernel(statement.otherwise, types)
-                condition = _value(statement.condition, types)
-                result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
-            case SharedTile():
-                types[statement.name] = statement.type
-                result.append(statement)
-            case Barrier() | Comment() | OfTiles():
-                result.append(statement)
-            case _:
-                assert_never(statement)
-    return tuple(result), types
-
-
-def _in_body(body: Sequence[Stmt], outside: _Types) -> tuple[tuple[Stmt, ...], _Types]:
-    """The statements, and the types that are known behind them."""
-    types = outside.copy()
-    result: list[Stmt] = []
-    for statement in body:
         result.append(_statement(statement, types))
-        if isinstance(statement, Declare):
+        if isinstance(statement, Declare | SharedTile):
             types[statement.name] = statement.type
-    return tuple(result), types
+    return tuple(result)
 
 
-def _inside(loop: For | MetaFor, types: _Types) -> _Types:
+def _inside(loop: For[KernelStmt] | MetaFor, types: _Types) -> _Types:
     inner = types.copy()
     if loop.type is not None:
         inner[loop.iterator] = loop.type
     return inner
 
 
-def _statement(statement: Stmt, types: _Types) -> Stmt:
+def _statement(statement: KernelStmt, types: _Types) -> KernelStmt:
     match statement:
         case Declare():
             initial = None if statement.initial is None else _stored(statement.initial, statement.type, types)
@@ -154,27 +117,24 @@ def _statement(statement: Stmt, types: _Types) -> Stmt:
         case Assign():
             return _assignment(statement, types)
         case If():
-            then, _ = _in_body(statement.then, types)
-            otherwise, _ = _in_body(statement.otherwise, types)
-            return replace(
-                statement, condition=_value(statement.condition, types), then=then, otherwise=otherwise
-            )
+            then, otherwise = _in_body(statement.then, types), _in_body(statement.otherwise, types)
+            condition = _value(statement.condition, types)
+            return replace(statement, condition=condition, then=then, otherwise=otherwise)
         case For() | MetaFor():
             inner = _inside(statement, types)
-            body, _ = _in_body(statement.body, inner)
             return replace(
                 statement,
                 start=_value(statement.start, types),
                 bound=_value(statement.bound, inner),
                 step=_value(statement.step, inner),
-                body=body,
+                body=_in_body(statement.body, inner),
             )
         case While() | DoWhile():
-            body, _ = _in_body(statement.body, types)
+            body = _in_body(statement.body, types)
             return replace(statement, condition=_value(statement.condition, types), body=body)
         case Block():
-            return replace(statement, body=_in_body(statement.body, types)[0])
-        case Break() | Continue():
+            return replace(statement, body=_in_body(statement.body, types))
+        case Break() | Continue() | Barrier() | Comment() | SharedTile() | OfTiles():
             return statement
         case _:
             assert_never(statement)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import assert_never, cast
+
+from typing_extensions import TypeIs
 
 from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.conversions import storage_headers, with_conversions
@@ -30,20 +32,18 @@ from comprehensive.kernel_ir.kernel import (
     KernelParameter,
     KernelStmt,
     MultiplyAdd,
-    Plain,
     Put,
     SharedTile,
     Stage,
     StageBox,
     StageRow,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
     Vectors,
     VectorStore,
 )
-from comprehensive.metafork.ast import Assign, Index, IntLiteral, ScalarType
+from comprehensive.metafork.ast import Assign, For, If, Index, IntLiteral, ScalarType, Stmt
+from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.printer import print_assignment, print_expr, print_stmts
+from comprehensive.metafork.walk import statements_in
 
 INDENT = "  "
 
@@ -145,11 +145,12 @@ class _Style:
 
     marked: bool
     types: Mapping[str, ScalarType]
-    """The types of the elements of arrays in global memory."""
+    """The types of the elements of arrays in global and in shared memory."""
 
     @staticmethod
     def of(kernel: Kernel, marked: bool) -> _Style:
-        return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer})
+        shared = {s.name: s.type for s in statements_in(kernel.body) if isinstance(s, SharedTile)}
+        return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer} | shared)
 
     def assignment(self, statement: Assign) -> str:
         if not statement.atomic:
@@ -157,18 +158,29 @@ class _Style:
         assert isinstance(statement.target, Index)
         return atomic_call(statement, self.types[statement.target.array])
 
+    def of_thread(self, statement: Stmt, depth: int) -> list[str]:
+        """The lines of a statement of one thread."""
+        if not self.marked:
+            return print_stmts((statement,), depth, assignment=self.assignment).splitlines()
+        return (print_stmts((statement,), depth, mark, self.assignment) + GENERATED_LINE).splitlines()
+
+
+def _is_of_thread(statement: KernelStmt) -> TypeIs[Stmt]:
+    """Whether there is only what one thread does in a statement: it is printed as in the source."""
+    return not any(
+        isinstance(inner, OwnStatement) or (isinstance(inner, For | If) and inner.uniform)
+        for inner in statements_in((statement,))
+    )
+
 
 def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
     lines: list[str] = []
     margin = INDENT * depth
     for statement in body:
+        if _is_of_thread(statement):
+            lines += style.of_thread(statement, depth)
+            continue
         match statement:
-            case Plain() if style.marked:
-                lines += (
-                    print_stmts(statement.body, depth, mark, style.assignment) + GENERATED_LINE
-                ).splitlines()
-            case Plain():
-                lines += print_stmts(statement.body, depth, assignment=style.assignment).splitlines()
             case Barrier():
                 lines.append(f"{margin}__syncthreads();")
             case Comment():
@@ -213,11 +225,11 @@ def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
                 base = "cf_shared" if offset == IntLiteral(0) else f"(cf_shared + 4 * ({print_expr(offset)}))"
                 type = statement.type.value
                 lines.append(f"{margin}{type} *const {statement.name} = ({type} *){base};")
-            case UniformFor():
-                header = print_stmts((replace(statement.header, body=()),), depth)
-                head = header[: header.rindex(")") + 1].rstrip()
-                lines += [f"{head} {{", *_lines(statement.body, depth + 1, style), f"{margin}}}"]
-            case UniformIf() | ThreadIf():
+            case For():
+                empty = cast("For", replace(statement, body=()))
+                *head, end = print_stmts((empty,), depth).splitlines()
+                lines += [*head, *_lines(statement.body, depth + 1, style), end]
+            case If():
                 lines.append(f"{margin}if ({print_expr(statement.condition)}) {{")
                 lines += _lines(statement.then, depth + 1, style)
                 if statement.otherwise:

@@ -2,8 +2,8 @@
 
 In: a :class:`ProgramPlan`, and for the source the text of every kernel.  Out: complete texts::
 
-    header_text(plan, "0.1.0")                       matmul.h: selection in plain C, declarations of the launchers
-    source_text(plan, {"matmul_leaf1": ...}, "0.1.0")  matmul.cu: kernels and launchers
+    header_text(plan, "1.0.0")                       matmul.h: selection in plain C, declarations of the launchers
+    source_text(plan, {"matmul_leaf1": ...}, "1.0.0")  matmul.cu: kernels and launchers
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from comprehensive.codegen.dispatch import over_arguments
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
-from comprehensive.loops.ir import BlockFor, BlockStmt, Nest, Role, Threads
+from comprehensive.loops.ir import BlockStmt, Nest, Role, Threads
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, IntLiteral, Stmt
 
@@ -86,7 +86,7 @@ def _serial(body: Sequence[BlockStmt | Stmt]) -> list[Expr]:
     match inner:
         case [Threads(body=statements)]:
             return _serial(statements)
-        case [BlockFor() | For() as loop] if loop.relation == "<" and loop.step == IntLiteral(1):
+        case [For() as loop] if loop.relation == "<" and loop.step == IntLiteral(1):
             return [fold(Binary("-", loop.bound, loop.start)), *_serial(loop.body)]
         case _:
             return []

@@ -2,7 +2,7 @@
 
 In: a :class:`ProgramPlan` and the trees.  Out: one JSON document, independent of any device, of this shape::
 
-    {"schema": 2, "tool": "comprehensive 0.1.0", "source": {...}, "functions": [
+    {"schema": 2, "tool": "comprehensive 1.0.0", "source": {...}, "functions": [
       {"name": "matmul", "parameters": ["B0", "ub1", "s"], "regions": [
         {"name": "matmul", "scalars": [...], "arrays": [...], "leaves": [
           {"index": 0, "system": ["B0^2 + s*B0*ub1 <= Z_B", ...], "kernel": {...}, "counters": [...]}]}]}]}

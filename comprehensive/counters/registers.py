@@ -10,27 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import assert_never
 
 from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.counters.liveness import max_live_words
 from comprehensive.counters.shared_words import KERNEL_NAME
 from comprehensive.counters.three_address import three_address
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    Comment,
-    Kernel,
-    KernelStmt,
-    OfTiles,
-    Plain,
-    SharedTile,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-)
+from comprehensive.kernel_ir.kernel import Kernel, KernelStmt
 from comprehensive.loops.ir import Variant
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.metafork.ast import For, IntLiteral
+from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 
@@ -73,26 +61,10 @@ def _estimate(kernel: Kernel) -> int:
 
 
 def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
-    """Whether a thread has a loop in constant steps; copy loops stride by the number of threads."""
-    for statement in body:
-        match statement:
-            case Plain():
-                if any(
-                    isinstance(s, For) and isinstance(s.step, IntLiteral)
-                    for s in statements_in(statement.body)
-                ):
-                    return True
-            case UniformFor():
-                if has_unrolled_loop(statement.body):
-                    return True
-            case UniformIf() | ThreadIf():
-                if has_unrolled_loop(statement.then) or has_unrolled_loop(statement.otherwise):
-                    return True
-            case Barrier() | Comment() | SharedTile() | OfTiles():
-                pass
-            case _:
-                assert_never(statement)
-    return False
+    """Whether a thread has a loop of its own in constant steps; copy loops stride by the number of threads."""
+    return any(
+        isinstance(s, For) and not s.uniform and isinstance(s.step, IntLiteral) for s in statements_in(body)
+    )
 
 
 def tile_registers(fragment: Variant) -> Evaluation:

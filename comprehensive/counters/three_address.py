@@ -14,20 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    Comment,
-    Kernel,
-    KernelStmt,
-    OfTiles,
-    Plain,
-    SharedTile,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-)
-from comprehensive.loops.access import assigned_names
-from comprehensive.loops.rewrite import statements_in
+from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -48,12 +35,12 @@ from comprehensive.metafork.ast import (
     MetaFor,
     Name,
     ScalarType,
-    Stmt,
     Unary,
     While,
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 ADDRESS_WORDS = 2
 """A global address has 64 bits; a shared one has 32."""
@@ -85,7 +72,7 @@ class ThreeAddressCode:
 def three_address(kernel: Kernel) -> ThreeAddressCode:
     """The code of one thread of a kernel."""
     builder = _Builder(kernel)
-    builder.kernel_body(kernel.body)
+    builder.body(kernel.body)
     return builder.finish()
 
 
@@ -124,7 +111,7 @@ class _Pointer:
 
 _Known: TypeAlias = dict[object, _Value]
 _Action: TypeAlias = Callable[[], None]
-_Body: TypeAlias = tuple[KernelStmt, ...] | tuple[Stmt, ...]
+_Body: TypeAlias = tuple[KernelStmt, ...]
 
 
 class _Builder:
@@ -184,51 +171,9 @@ class _Builder:
         for name in names:
             self._versions[name] = self._versions.get(name, 0) + 1
 
-    # --- control flow of the block
+    # --- control flow
 
-    def kernel_body(self, body: tuple[KernelStmt, ...]) -> None:
-        for statement in body:
-            match statement:
-                case Plain():
-                    self.body(statement.body)
-                case Barrier():
-                    self._forget(("",))
-                case Comment():
-                    pass
-                case SharedTile():
-                    self._pointers[statement.name] = _Pointer(statement.type, 1, False)
-                case UniformFor():
-                    self._for(statement.header, statement.body)
-                case UniformIf() | ThreadIf():
-                    self._if(statement.condition, statement.then, statement.otherwise)
-                case OfTiles():
-                    raise ValueError("kernels over register tiles have a model of their own")
-                case _:
-                    assert_never(statement)
-
-    def _any_body(self, body: _Body) -> None:
-        for statement in body:
-            match statement:
-                case (
-                    Plain()
-                    | Barrier()
-                    | Comment()
-                    | SharedTile()
-                    | UniformFor()
-                    | UniformIf()
-                    | ThreadIf()
-                    | OfTiles()
-                ):
-                    self.kernel_body((statement,))
-                case _:
-                    self.body((statement,))
-
-    def _if(
-        self,
-        condition: Expr,
-        then: _Body,
-        otherwise: _Body,
-    ) -> None:
+    def _if(self, condition: Expr, then: _Body, otherwise: _Body) -> None:
         self._emit(None, (self.value(condition),))
         start, known, after = self._current, self._known, self._new_block()
         ends: list[int] = []
@@ -239,29 +184,30 @@ class _Builder:
             block = self._new_block()
             self._blocks[start].successors.append(block)
             self._current, self._known = block, dict(known)
-            self._any_body(branch)
+            self.body(branch)
             ends.append(self._current)
         for end in ends:
             self._blocks[end].successors.append(after)
         self._forget(sorted(_assigned(then) | _assigned(otherwise)))
         self._current, self._known = after, known
 
-    def _for(self, header: For, body: _Body) -> None:
-        start = self.value(header.start)
-        if header.type is not None:
-            bounds = (start, self.value(header.bound), self.value(header.step))
-            uniform = all(v.uniform for v in bounds) and header.iterator not in _assigned(body)
-            self._declare(header.iterator, header.type, uniform)
-        self._assign(header.iterator, start)
-        step = Binary("+", Name(header.iterator), header.step)
+    def _for(self, loop: For[KernelStmt]) -> None:
+        start = self.value(loop.start)
+        assigned = _assigned(loop.body)
+        if loop.type is not None:
+            bounds = (start, self.value(loop.bound), self.value(loop.step))
+            uniform = all(v.uniform for v in bounds) and loop.iterator not in assigned
+            self._declare(loop.iterator, loop.type, uniform)
+        self._assign(loop.iterator, start)
+        step = Binary("+", Name(loop.iterator), loop.step)
 
         def test() -> None:
-            self._emit(None, (self.value(Binary(header.relation, Name(header.iterator), header.bound)),))
+            self._emit(None, (self.value(Binary(loop.relation, Name(loop.iterator), loop.bound)),))
 
         def advance() -> None:
-            self._assign(header.iterator, self.value(step))
+            self._assign(loop.iterator, self.value(step))
 
-        self._loop(test, body, advance, _assigned(body) | {header.iterator})
+        self._loop(test, loop.body, advance, assigned | {loop.iterator})
 
     def _loop(
         self,
@@ -279,7 +225,7 @@ class _Builder:
         self._jump(inside, after)
         self._current = inside
         self._loops.append((latch, after))
-        self._any_body(body)
+        self.body(body)
         self._loops.pop()
         self._jump(latch)
         self._current = latch
@@ -288,9 +234,9 @@ class _Builder:
         self._forget(sorted(assigned))
         self._current, self._known = after, known
 
-    # --- statements of a thread
+    # --- statements
 
-    def body(self, body: tuple[Stmt, ...]) -> None:
+    def body(self, body: _Body) -> None:
         for statement in body:
             match statement:
                 case Declare():
@@ -300,7 +246,7 @@ class _Builder:
                 case If():
                     self._if(statement.condition, statement.then, statement.otherwise)
                 case For():
-                    self._for(statement, statement.body)
+                    self._for(statement)
                 case While() | DoWhile():
                     condition = statement.condition
                     self._loop(
@@ -315,6 +261,14 @@ class _Builder:
                     target = self._loops[-1][isinstance(statement, Break)]
                     self._jump(target)
                     self._current = self._new_block()  # what follows is not reached
+                case Barrier():
+                    self._forget(("",))
+                case Comment():
+                    pass
+                case SharedTile():
+                    self._pointers[statement.name] = _Pointer(statement.type, 1, False)
+                case OfTiles():
+                    raise ValueError("kernels over register tiles have a model of their own")
                 case MetaFor():
                     raise ValueError("a meta_for in a kernel")
                 case _:
@@ -468,25 +422,8 @@ def _without_literal(expr: Expr) -> Expr:
 
 def _assigned(body: _Body) -> frozenset[str]:
     """Scalars assigned after their declaration, and "" where memory is written."""
-    names: set[str] = set()
-    for statement in body:
-        match statement:
-            case Plain():
-                names |= _assigned(statement.body)
-            case Barrier():
-                names.add("")
-            case UniformFor():
-                names |= _assigned(statement.body)
-                if statement.header.type is None:
-                    names.add(statement.header.iterator)
-            case UniformIf() | ThreadIf():
-                names |= _assigned(statement.then) | _assigned(statement.otherwise)
-            case Comment() | SharedTile() | OfTiles():
-                pass
-            case _:
-                names |= assigned_names((statement,))
-                if any(
-                    isinstance(s, Assign) and isinstance(s.target, Index) for s in statements_in((statement,))
-                ):
-                    names.add("")
-    return frozenset(names)
+    writes = any(
+        isinstance(s, Barrier) or (isinstance(s, Assign) and isinstance(s.target, Index))
+        for s in statements_in(body)
+    )
+    return assigned_scalars(body) | frozenset[str](("",) if writes else ())

@@ -20,23 +20,9 @@ from typing import assert_never
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.counters.shared_words import KERNEL_NAME
 from comprehensive.kernel_ir.axes import AXES, on_axes, product_of
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    Comment,
-    Kernel,
-    KernelStmt,
-    OfTiles,
-    Plain,
-    SharedTile,
-    Source,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-)
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Variant
-from comprehensive.loops.rewrite import statements_in
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -57,10 +43,10 @@ from comprehensive.metafork.ast import (
     MetaFor,
     Name,
     ScalarType,
-    Stmt,
     Unary,
     While,
 )
+from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
 
 Count = RationalFunction | None
 """How often something is done in a block; None where that is not known."""
@@ -159,9 +145,6 @@ class _Scope:
         return replace(self, values={**self.values, name: value})
 
 
-_Statement = KernelStmt | Stmt
-
-
 class _Walk:
     """Walks a kernel; a sequence has the products of the cases of its statements."""
 
@@ -169,7 +152,7 @@ class _Walk:
         self._scalars = scalars | frozenset(kernel.constants)
         self._global = {p.name: p.type for p in kernel.parameters if p.source is Source.ARRAY}
         self._shared: dict[str, ScalarType] = {}
-        self._assigned = assigned_names(tuple(_plain(kernel.body)))
+        self._assigned = assigned_scalars(kernel.body)
         self._axes = {
             f"threadIdx.{axis}": self._quotient(product_of(extents), {})
             for axis, extents in zip(AXES, on_axes(kernel.block), strict=False)
@@ -178,7 +161,7 @@ class _Walk:
 
     # --- statements
 
-    def cases(self, body: Sequence[_Statement], scope: _Scope) -> tuple[Work, ...]:
+    def cases(self, body: Sequence[KernelStmt], scope: _Scope) -> tuple[Work, ...]:
         parts: list[tuple[Work, ...]] = []
         waiting: frozenset[str] | None = None  # names of what is on its way from global memory
         for statement in body:
@@ -201,26 +184,17 @@ class _Walk:
             parts.append((Work(waits=(self._count(scope),)),))
         return _combined(parts)
 
-    def _statement(self, statement: _Statement, scope: _Scope) -> tuple[tuple[Work, ...], _Scope]:
+    def _statement(self, statement: KernelStmt, scope: _Scope) -> tuple[tuple[Work, ...], _Scope]:
         match statement:
-            case Plain():
-                # Its declarations hold for what follows in the same body.
-                parts: list[tuple[Work, ...]] = [self.cases(statement.body, scope)]
-                for declared in statement.body:
-                    if isinstance(declared, Declare):
-                        scope = self._declared(declared, scope)
-                return _combined(parts), scope
             case Barrier() | Comment() | Break() | Continue():
                 return (Work(),), scope
             case SharedTile():
                 self._shared[statement.name] = statement.type
                 return (Work(),), scope
-            case UniformFor():
-                return self._loop(statement.header, statement.body, scope), scope
-            case UniformIf() | ThreadIf() | If():
+            case If():
                 return self._if(statement.condition, statement.then, statement.otherwise, scope), scope
             case For():
-                return self._loop(statement, statement.body, scope), scope
+                return self._loop(statement, scope), scope
             case While() | DoWhile():
                 inner = replace(scope, steps=None)
                 return (
@@ -244,28 +218,28 @@ class _Walk:
                 assert_never(statement)
 
     def _if(
-        self, condition: Expr, then: Sequence[_Statement], otherwise: Sequence[_Statement], scope: _Scope
+        self, condition: Expr, then: Sequence[KernelStmt], otherwise: Sequence[KernelStmt], scope: _Scope
     ) -> tuple[Work, ...]:
         tested = self._evaluated((condition,), scope)
         if not otherwise:
             return _combined([tested, self.cases(then, scope), (Work(guarded=True),)])
         return _combined([tested, (*self.cases(then, scope), *self.cases(otherwise, scope))])
 
-    def _loop(self, header: For, body: Sequence[_Statement], scope: _Scope) -> tuple[Work, ...]:
-        bounds = self._evaluated((header.start, header.bound, header.step), scope)
-        steps, axes = self._steps(header, scope)
-        leaves = any(isinstance(s, Break | Continue) for s in statements_in(tuple(_plain(body))))
+    def _loop(self, loop: For[KernelStmt], scope: _Scope) -> tuple[Work, ...]:
+        bounds = self._evaluated((loop.start, loop.bound, loop.step), scope)
+        steps, axes = self._steps(loop, scope)
+        leaves = any(isinstance(s, Break | Continue) for s in statements_in(loop.body))
         counted = None if steps is None or scope.steps is None or leaves else scope.steps * steps
-        value = Polynomial.symbol(header.iterator)
+        value = Polynomial.symbol(loop.iterator)
         if axes:
-            value = self._value(header.start, scope) + value
-        elif not names_read(header.start).isdisjoint(scope.values) and self._varies(header.start, scope):
+            value = self._value(loop.start, scope) + value
+        elif not names_read(loop.start).isdisjoint(scope.values) and self._varies(loop.start, scope):
             value = self._anything()
-        inner = replace(scope.binding(header.iterator, value), steps=counted)
+        inner = replace(scope.binding(loop.iterator, value), steps=counted)
         inner = replace(inner, shared_out=inner.shared_out | axes)
-        return _combined([bounds, self.cases(body, inner)])
+        return _combined([bounds, self.cases(loop.body, inner)])
 
-    def _steps(self, header: For, scope: _Scope) -> tuple[Count, frozenset[str]]:
+    def _steps(self, header: For[KernelStmt], scope: _Scope) -> tuple[Count, frozenset[str]]:
         """The number of steps, that of all threads together for a loop shared out along axes, and these."""
         bound = self._quotient(header.bound, scope.values)
         start, step = self._value(header.start, scope), self._value(header.step, scope)
@@ -341,7 +315,7 @@ class _Walk:
                 )
         return tuple(found)
 
-    def _reads_global(self, statement: _Statement) -> bool:
+    def _reads_global(self, statement: KernelStmt) -> bool:
         if isinstance(statement, Declare) and statement.initial is not None:
             return any(index.array in self._global for index in _references(statement.initial))
         if not isinstance(statement, Assign):
@@ -438,27 +412,11 @@ def _combined(parts: Sequence[tuple[Work, ...]]) -> tuple[Work, ...]:
     return tuple(dict.fromkeys(reduce(Work.__add__, choice, Work()) for choice in chosen))
 
 
-def _plain(body: Iterable[_Statement]) -> Iterator[Stmt]:
-    """The statements of threads in a body, those of loops and conditions of the block included."""
-    for statement in body:
-        match statement:
-            case Plain():
-                yield from statement.body
-            case UniformFor():
-                yield from _plain(statement.body)
-            case UniformIf() | ThreadIf():
-                yield from _plain((*statement.then, *statement.otherwise))
-            case Barrier() | Comment() | SharedTile() | OfTiles():
-                pass
-            case _:
-                yield statement
-
-
 def _names(polynomial: Polynomial) -> frozenset[str]:
     return frozenset(polynomial.symbols)
 
 
-def _read_by(statement: _Statement) -> frozenset[str]:
+def _read_by(statement: KernelStmt) -> frozenset[str]:
     match statement:
         case Declare():
             return frozenset() if statement.initial is None else names_read(statement.initial)
@@ -474,7 +432,7 @@ def _read_by(statement: _Statement) -> frozenset[str]:
             return frozenset()
 
 
-def _loaded(statement: _Statement) -> str | None:
+def _loaded(statement: KernelStmt) -> str | None:
     """The scalar into which a statement reads an element and does nothing else."""
     match statement:
         case Declare(initial=Index()):

@@ -1,6 +1,6 @@
 """All kernels of a program in one C source that needs no nvcc: a plan in, the text out.
 
-    embedded(plan, targets_of("sm_80,sm_90,ptx"), KernelCompiler.find("pre,dce", None), "0.1.0").text
+    embedded(plan, targets_of("sm_80,sm_90,ptx"), KernelCompiler.find("pre,dce", None), "1.0.0").text
 
 The header stays as it is, so that a host program includes the same file and calls the same functions.
 """

@@ -1,26 +1,31 @@
 """The kernel IR: one CUDA kernel, complete except for its spelling.
 
 In: what :func:`comprehensive.lowering.lower.lower` builds from a variant of a nest.  Out: read by the CUDA printer,
-the register counter and the dispatcher.  A body is a tree of uniform control flow (run by all threads of a block
-together, so that barriers may stand in it) over plain C statements of one thread::
+the register counter and the dispatcher.  A body has the statements of one thread, whose references are flat
+(``Index(pointer, (offset,))``), beside those that only kernels have; all of them may stand in ``For`` and ``If``::
 
-    UniformFor k                      for (int k = 0; k < n / B0; k++) {
-      Plain(copy loops)                 for (...) shared_a[...] = a[...];
+    For k, uniform                    for (int k = 0; k < n / B0; k++) {
+      For (copies)                      for (...) shared_a[...] = a[...];
       Barrier                           __syncthreads();
-      Plain(thread body)                ...
+      Assign ...                        ...
       Barrier                           __syncthreads();
+
+Barriers stand under loops and conditions that are ``uniform``, and under no other: all threads of a block come to them
+(:func:`comprehensive.kernel_ir.verify.verify`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.staircase import Staircase
-from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, For, If, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.own_statement import OwnStatement
+from comprehensive.metafork.walk import statements_in
 
 TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
@@ -71,48 +76,17 @@ class KernelParameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
-    """Statements of one thread; references are flat: ``Index(pointer, (offset,))``."""
-
-    body: tuple[Stmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Barrier:
+class Barrier(OwnStatement):
     """All threads of the block meet (``__syncthreads``)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(OwnStatement):
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class UniformFor:
-    """A loop that all threads of a block run together; the body of ``header`` is empty, ``body`` takes its place."""
-
-    header: For
-    body: tuple[KernelStmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class UniformIf:
-    condition: Expr
-    then: tuple[KernelStmt, ...]
-    otherwise: tuple[KernelStmt, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadIf:
-    """Each thread decides on its own: no barrier may stand in it."""
-
-    condition: Expr
-    then: tuple[KernelStmt, ...]
-    otherwise: tuple[KernelStmt, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SharedTile:
+class SharedTile(OwnStatement):
     """A tile: ``type *name`` points to dynamic shared memory, ``offset_words`` after its start."""
 
     name: str
@@ -122,9 +96,13 @@ class SharedTile:
     of: str = ""
     """The array of the program whose elements it holds; empty for what the kernel has for itself."""
 
+    @property
+    def declared(self) -> dict[str, ScalarType]:
+        return {self.name: self.type}
 
-class OfTiles:
-    """A statement that only kernels over tiles have, and that has no other one in it."""
+
+class OfTiles(OwnStatement):
+    """A statement that only kernels over tiles have."""
 
     __slots__ = ()
 
@@ -300,13 +278,9 @@ class Await(OfTiles):
     pending: Expr
 
 
-KernelStmt: TypeAlias = (
-    Plain
-    | Barrier
+OfKernel: TypeAlias = (
+    Barrier
     | Comment
-    | UniformFor
-    | UniformIf
-    | ThreadIf
     | SharedTile
     | Feed
     | Stage
@@ -321,24 +295,14 @@ KernelStmt: TypeAlias = (
     | Commit
     | Await
 )
+"""The statements that only kernels have."""
 
-
-def statements_of(body: Iterable[KernelStmt]) -> Iterator[KernelStmt]:
-    """Every statement of a body and of what it encloses, but for those of one thread, in program order."""
-    for statement in body:
-        yield statement
-        match statement:
-            case UniformFor():
-                yield from statements_of(statement.body)
-            case UniformIf() | ThreadIf():
-                yield from statements_of((*statement.then, *statement.otherwise))
-            case _:
-                pass
+KernelStmt: TypeAlias = "Stmt | For[KernelStmt] | If[KernelStmt] | OfKernel"
 
 
 def uses_tensor_cores(body: Iterable[KernelStmt]) -> bool:
     """Whether there is a :class:`MultiplyAdd` in a body."""
-    return any(isinstance(statement, MultiplyAdd) for statement in statements_of(body))
+    return any(isinstance(statement, MultiplyAdd) for statement in statements_in(body))
 
 
 @dataclass(frozen=True, slots=True)

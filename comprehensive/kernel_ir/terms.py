@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.rewrite import fold, map_expr, subexpressions, substitute
+from comprehensive.loops.rewrite import fold, substitute
 from comprehensive.metafork.ast import (
     Binary,
     Cast,
@@ -19,12 +19,14 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
+    Inner,
     IntLiteral,
     Name,
     ScalarType,
-    Stmt,
     Unary,
 )
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.model import Condition, Constraint
 
 
@@ -137,11 +139,28 @@ def constant(name: str, value: Expr) -> Declare:
 
 
 def counting(
-    counter: str, bound: Expr, body: tuple[Stmt, ...] = (), *, unrolled: bool = False, rolled: bool = False
-) -> For:
+    counter: str,
+    bound: Expr,
+    body: tuple[Inner, ...],
+    *,
+    unrolled: bool = False,
+    rolled: bool = False,
+    uniform: bool = False,
+) -> For[Inner]:
     """Return the loop ``for (int counter = 0; counter < bound; counter++)``."""
     first, step = IntLiteral(0), IntLiteral(1)
-    return For(ScalarType.INT, counter, first, "<", bound, step, body, unrolled=unrolled, rolled=rolled)
+    return For(
+        ScalarType.INT,
+        counter,
+        first,
+        "<",
+        bound,
+        step,
+        body,
+        unrolled=unrolled,
+        rolled=rolled,
+        uniform=uniform,
+    )
 
 
 def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr | None:
@@ -190,7 +209,7 @@ def widen(offset: Expr, unsigned: Set[str] = frozenset()) -> Expr:
             case _:
                 return node
 
-    return map_expr(offset, widened)
+    return map_expression(offset, widened)
 
 
 def _may_wrap(product: Expr, unsigned: Set[str]) -> bool:

@@ -11,13 +11,13 @@ Example: in ``int i = v*B + u; c[i] += a[i+1];`` the accesses are ``0: a[v*B + u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, assert_never, cast
 
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.ir import BlockStmt, Nest, Threads
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -34,14 +34,15 @@ from comprehensive.metafork.ast import (
     For,
     If,
     Index,
-    IntLiteral,
     MetaFor,
     Name,
     ScalarType,
-    Stmt,
     Unary,
     While,
 )
+from comprehensive.metafork.own_statement import OwnStatement
+from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.walk import S, Statement, assigned_scalars, bodies, subexpressions
 
 
 class Mode(Enum):
@@ -172,77 +173,29 @@ def rewrite_references(nest: Nest, on_index: OnIndex) -> tuple[BlockStmt, ...]:
     """
     floating = {s.name for s in (*nest.scalars, *nest.arrays) if not s.type.is_integer}
     walker = _Walker(frozenset(a.name for a in nest.arrays), floating, on_index)
-    return walker.block_body(nest.body, Context(), {})
+    return walker.body(nest.body, Context(), {})
 
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     """Return ``expr`` with names replaced by expressions (all at once)."""
     if not values:
         return expr
-    match expr:
-        case Name():
-            return values.get(expr.identifier, expr)
-        case IntLiteral() | FloatLiteral():
-            return expr
-        case Index():
-            return replace(expr, subscripts=tuple(substitute(s, values) for s in expr.subscripts))
-        case Unary() | Cast():
-            return replace(expr, operand=substitute(expr.operand, values))
-        case Binary():
-            return replace(expr, left=substitute(expr.left, values), right=substitute(expr.right, values))
-        case Conditional():
-            return replace(
-                expr,
-                condition=substitute(expr.condition, values),
-                then=substitute(expr.then, values),
-                otherwise=substitute(expr.otherwise, values),
-            )
-        case Call():
-            return replace(expr, arguments=tuple(substitute(a, values) for a in expr.arguments))
-        case _:
-            assert_never(expr)
 
+    def one(e: Expr) -> Expr:
+        return values.get(e.identifier, e) if isinstance(e, Name) else with_operands(e, one)
 
-def assigned_names(body: tuple[Stmt, ...]) -> frozenset[str]:
-    """Scalars that some statement of the body assigns after their declaration."""
-    names: set[str] = set()
-    for statement in body:
-        match statement:
-            case Assign(target=Name(identifier=name)):
-                names.add(name)
-            case For():
-                if statement.type is None:
-                    names.add(statement.iterator)
-                names |= assigned_names(statement.body)
-            case If():
-                names |= assigned_names(statement.then) | assigned_names(statement.otherwise)
-            case While() | DoWhile() | Block() | MetaFor():
-                names |= assigned_names(statement.body)
-            case Assign() | Declare() | Break() | Continue():
-                pass
-            case _:
-                assert_never(statement)
-    return frozenset(names)
+    return one(expr)
 
 
 def leaves_loop(
-    body: tuple[Stmt, ...], jumps: tuple[type[Break] | type[Continue], ...] = (Break, Continue)
+    body: tuple[Statement, ...], jumps: tuple[type[Break] | type[Continue], ...] = (Break, Continue)
 ) -> bool:
     """Whether one of these jumps of the loop with this body occurs in it."""
-    for statement in body:
-        match statement:
-            case Break() | Continue():
-                if isinstance(statement, jumps):
-                    return True
-            case If():
-                if leaves_loop((*statement.then, *statement.otherwise), jumps):
-                    return True
-            case Block():
-                if leaves_loop(statement.body, jumps):
-                    return True
-            case _:
-                pass
-    return False
+    return any(
+        isinstance(s, jumps)
+        or (isinstance(s, If | Block) and any(leaves_loop(inner, jumps) for inner in bodies(s)))
+        for s in body
+    )
 
 
 class _Walker:
@@ -252,123 +205,77 @@ class _Walker:
         self._on_index = on_index
         self._bands = 0
 
-    def block_body(
-        self, body: tuple[BlockStmt, ...], context: Context, scalars: Mapping[str, Expr]
-    ) -> tuple[BlockStmt, ...]:
-        result: list[BlockStmt] = []
-        scalars = dict(scalars)
-        for statement in body:
+    def body(self, body: tuple[S, ...], context: Context, scalars: Mapping[str, Expr]) -> tuple[S, ...]:
+        return cast("tuple[S, ...]", tuple(self._statements(body, context, dict(scalars))))
+
+    def _statements(
+        self, body: tuple[Statement, ...], context: Context, scalars: dict[str, Expr]
+    ) -> Iterator[Statement]:
+        is_block = context.band < 0
+        for position, statement in enumerate(body):
             match statement:
                 case Threads():
                     band = replace(context, band=self._bands)
                     self._bands += 1
-                    result.append(replace(statement, body=self.body(statement.body, band, scalars)))
-                case BlockFor():
-                    start = self.expr(statement.start, context, scalars)
-                    bound = self.expr(statement.bound, context, scalars)
-                    step = self.expr(statement.step, context, scalars)
-                    inner = _enter(context, statement, scalars, is_block=True)
-                    inner_body = self.block_body(statement.body, inner, _hide(scalars, statement.iterator))
-                    result.append(replace(statement, start=start, bound=bound, step=step, body=inner_body))
-                case BlockIf():
-                    condition = self.expr(statement.condition, context, scalars)
-                    then = self.block_body(
-                        statement.then, _guard(context, statement.condition, scalars), scalars
-                    )
-                    negated = _guard(context, Unary("!", statement.condition), scalars)
-                    otherwise = self.block_body(statement.otherwise, negated, scalars)
-                    result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
-                case BlockDeclare():
-                    value = self.expr(statement.value, context, scalars)
-                    self._note_type(statement)
-                    if _keeps_value(statement.type) and not self._reads_floating(statement.value):
-                        scalars[statement.name] = _held(statement.type, substitute(statement.value, scalars))
-                    result.append(replace(statement, value=value))
-                case _:
-                    assert_never(statement)
-        return tuple(result)
-
-    def body(self, body: tuple[Stmt, ...], context: Context, scalars: Mapping[str, Expr]) -> tuple[Stmt, ...]:
-        result: list[Stmt] = []
-        scalars = dict(scalars)
-        for position, statement in enumerate(body):
-            match statement:
-                case Declare():
-                    initial = (
-                        None if statement.initial is None else self.expr(statement.initial, context, scalars)
-                    )
+                    yield replace(statement, body=self.body(statement.body, band, scalars))
+                case Declare(initial=initial):
+                    value = None if initial is None else self.expr(initial, context, scalars)
                     scalars.pop(statement.name, None)
-                    self._note_type(statement)
+                    if not statement.type.is_integer:
+                        self._floating.add(statement.name)
                     if (
-                        statement.initial is not None
-                        and _names_index(statement, body[position + 1 :])
-                        and not self._reads_floating(statement.initial)
+                        initial is not None
+                        and (is_block or not _may_change(statement, body[position + 1 :]))
+                        and _keeps_value(statement)
+                        and not self._reads_floating(initial)
                     ):
-                        scalars[statement.name] = _held(
-                            statement.type, substitute(statement.initial, scalars)
-                        )
-                    result.append(replace(statement, initial=initial))
+                        scalars[statement.name] = _held(statement.type, substitute(initial, scalars))
+                    yield replace(statement, initial=value)
                 case Assign():
                     value = self.expr(statement.value, context, scalars)
                     target = self._target(statement.target, mode_of(statement), context, scalars)
-                    result.append(replace(statement, target=target, value=value))
+                    yield replace(statement, target=target, value=value)
                 case If():
                     condition = self.expr(statement.condition, context, scalars)
                     then = self.body(statement.then, _guard(context, statement.condition, scalars), scalars)
                     negated = _guard(context, Unary("!", statement.condition), scalars)
                     otherwise = self.body(statement.otherwise, negated, scalars)
-                    result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
+                    yield replace(statement, condition=condition, then=then, otherwise=otherwise)
                     if leaves_loop((statement,)):
                         context = replace(context, uncertain=True)
                 case For():
                     start = self.expr(statement.start, context, scalars)
                     bound = self.expr(statement.bound, context, scalars)
                     step = self.expr(statement.step, context, scalars)
-                    inner = _enter(context, statement, scalars, is_block=False)
+                    inner = _enter(context, statement, scalars, is_block=is_block)
                     inner = replace(inner, uncertain=inner.uncertain or leaves_loop(statement.body))
                     inner_body = self.body(statement.body, inner, _hide(scalars, statement.iterator))
-                    result.append(replace(statement, start=start, bound=bound, step=step, body=inner_body))
+                    yield replace(statement, start=start, bound=bound, step=step, body=inner_body)
                 case While() | DoWhile():
                     uncertain = replace(context, uncertain=True)
                     inner_body = self.body(statement.body, uncertain, scalars)
                     condition = self.expr(statement.condition, uncertain, scalars)
-                    result.append(replace(statement, condition=condition, body=inner_body))
+                    yield replace(statement, condition=condition, body=inner_body)
                 case Block():
-                    result.append(replace(statement, body=self.body(statement.body, context, scalars)))
+                    yield replace(statement, body=self.body(statement.body, context, scalars))
                 case Break() | Continue():
-                    result.append(statement)
+                    yield statement
                     context = replace(context, uncertain=True)
-                case MetaFor():
+                case MetaFor() | OwnStatement():
                     raise ValueError(
-                        "a meta_for inside a thread's body: the nest was not built by loops.build"
+                        f"a {type(statement).__name__} inside a thread's body: the nest was not built by loops.build"
                     )
                 case _:
                     assert_never(statement)
-        return tuple(result)
-
-    def _note_type(self, declaration: Declare | BlockDeclare) -> None:
-        if not declaration.type.is_integer:
-            self._floating.add(declaration.name)
 
     def _reads_floating(self, expr: Expr) -> bool:
         """Whether a conversion from floating point may be part of the value (``int i = x;`` truncates)."""
-        match expr:
-            case FloatLiteral() | Call():
-                return True
-            case IntLiteral():
-                return False
-            case Name():
-                return expr.identifier in self._floating
-            case Index():
-                return expr.array in self._floating or any(map(self._reads_floating, expr.subscripts))
-            case Unary() | Cast():
-                return self._reads_floating(expr.operand)
-            case Binary():
-                return self._reads_floating(expr.left) or self._reads_floating(expr.right)
-            case Conditional():
-                return any(map(self._reads_floating, (expr.condition, expr.then, expr.otherwise)))
-            case _:
-                assert_never(expr)
+        return any(
+            isinstance(e, FloatLiteral | Call)
+            or (isinstance(e, Name) and e.identifier in self._floating)
+            or (isinstance(e, Index) and e.array in self._floating)
+            for e in subexpressions(expr)
+        )
 
     def _target(
         self, target: Name | Index, mode: Mode, context: Context, scalars: Mapping[str, Expr]
@@ -387,20 +294,13 @@ class _Walker:
 
     def expr(self, expr: Expr, context: Context, scalars: Mapping[str, Expr]) -> Expr:
         match expr:
-            case Name() | IntLiteral() | FloatLiteral():
-                return expr
             case Index():
                 return self._index(expr, Mode.READ, context, scalars)
-            case Unary() | Cast():
-                return replace(expr, operand=self.expr(expr.operand, context, scalars))
-            case Binary():
+            case Binary(operator="&&" | "||"):
                 left = self.expr(expr.left, context, scalars)
-                right_context = context
-                if expr.operator == "&&":
-                    right_context = _guard(context, expr.left, scalars)
-                elif expr.operator == "||":
-                    right_context = _guard(context, Unary("!", expr.left), scalars)
-                return replace(expr, left=left, right=self.expr(expr.right, right_context, scalars))
+                known = expr.left if expr.operator == "&&" else Unary("!", expr.left)
+                right = self.expr(expr.right, _guard(context, known, scalars), scalars)
+                return replace(expr, left=left, right=right)
             case Conditional():
                 negated = Unary("!", expr.condition)
                 return replace(
@@ -409,26 +309,22 @@ class _Walker:
                     then=self.expr(expr.then, _guard(context, expr.condition, scalars), scalars),
                     otherwise=self.expr(expr.otherwise, _guard(context, negated, scalars), scalars),
                 )
-            case Call():
-                return replace(expr, arguments=tuple(self.expr(a, context, scalars) for a in expr.arguments))
             case _:
-                assert_never(expr)
+                return with_operands(expr, lambda operand: self.expr(operand, context, scalars))
 
 
-def _names_index(declaration: Declare, rest: tuple[Stmt, ...]) -> bool:
-    """Whether a declaration is the only definition of an integer over values that stay as they are."""
-    if declaration.initial is None or declaration.dims or not _keeps_value(declaration.type):
-        return False
-    changed = assigned_names(rest)
-    return declaration.name not in changed and not (names_read(declaration.initial) & changed)
+def _may_change(declaration: Declare, rest: tuple[Statement, ...]) -> bool:
+    """Whether statements behind a declaration assign the scalar, or one of those that its definition reads."""
+    read = frozenset[str]() if declaration.initial is None else names_read(declaration.initial)
+    return bool(assigned_scalars(rest) & (read | {declaration.name}))
 
 
-def _keeps_value(type: ScalarType) -> bool:
+def _keeps_value(declaration: Declare) -> bool:
     """Whether a scalar of this type is known by its definition.
 
     A narrow one cuts off.
     """
-    return type.is_integer and not type.is_narrow
+    return not declaration.dims and declaration.type.is_integer and not declaration.type.is_narrow
 
 
 def _held(type: ScalarType, value: Expr) -> Expr:
@@ -442,23 +338,16 @@ def _held(type: ScalarType, value: Expr) -> Expr:
 
 def names_read(expr: Expr) -> frozenset[str]:
     """The scalars and arrays that an expression reads."""
-    match expr:
-        case Name():
-            return frozenset((expr.identifier,))
-        case IntLiteral() | FloatLiteral():
-            return frozenset()
-        case Index():
-            return frozenset((expr.array,)).union(*(names_read(s) for s in expr.subscripts))
-        case Unary() | Cast():
-            return names_read(expr.operand)
-        case Binary():
-            return names_read(expr.left) | names_read(expr.right)
-        case Conditional():
-            return names_read(expr.condition) | names_read(expr.then) | names_read(expr.otherwise)
-        case Call():
-            return frozenset[str]().union(*(names_read(a) for a in expr.arguments))
-        case _:
-            assert_never(expr)
+    found: set[str] = set()
+    for e in subexpressions(expr):
+        match e:
+            case Name():
+                found.add(e.identifier)
+            case Index():
+                found.add(e.array)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def _hide(scalars: Mapping[str, Expr], name: str) -> Mapping[str, Expr]:
@@ -469,7 +358,7 @@ def _guard(context: Context, condition: Expr, scalars: Mapping[str, Expr]) -> Co
     return replace(context, guards=(*context.guards, substitute(condition, scalars)))
 
 
-def _enter(context: Context, loop: For | BlockFor, scalars: Mapping[str, Expr], *, is_block: bool) -> Context:
+def _enter(context: Context, loop: For[object], scalars: Mapping[str, Expr], *, is_block: bool) -> Context:
     entered = SerialLoop(
         loop.iterator,
         substitute(loop.start, scalars),

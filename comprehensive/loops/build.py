@@ -16,14 +16,11 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink, Span
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.classify import classify
 from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import (
     Array,
-    BlockDeclare,
-    BlockFor,
-    BlockIf,
     BlockStmt,
     HostState,
     Loop,
@@ -35,7 +32,6 @@ from comprehensive.loops.ir import (
 )
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.scopes import Scope, free_names
-from comprehensive.loops.traverse import statements_in, subexpressions
 from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import (
     Declare,
@@ -53,6 +49,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.structure import perfect_run, split_nest
+from comprehensive.metafork.walk import assigned_scalars, declared, statements_in, subexpressions
 
 
 def build(program: Program, sink: DiagnosticSink) -> tuple[Nest, ...]:
@@ -206,7 +203,7 @@ class _RegionBuilder:
     def _parallel(self, run: tuple[MetaFor, ...], scope: Scope) -> tuple[tuple[Loop, ...], Scope]:
         loops: list[Loop] = []
         for loop in run:
-            if loop.iterator in assigned_names(loop.body):
+            if loop.iterator in assigned_scalars(loop.body):
                 raise _MalformedError(f"the iterator '{loop.iterator}' is assigned in its loop", loop.span)
             start, bound, step = scope.expr(loop.start), scope.expr(loop.bound), scope.expr(loop.step)
             varying = sorted((names_read(start) | names_read(bound) | names_read(step)) - self._launch)
@@ -232,21 +229,21 @@ class _RegionBuilder:
                 case Declare(dims=(), initial=initial) if initial is not None:
                     value = scope.expr(initial)
                     name, scope = scope.declare(statement.name, statement.type)
-                    result.append(BlockDeclare(statement.type, name, value, statement.span))
+                    result.append(Declare(statement.type, name, (), value, True, statement.span))
                 case For(type=type) if type is not None:
                     start = scope.expr(statement.start)
                     name, inner = scope.declare(statement.iterator, type)
                     bound, step = inner.expr(statement.bound), inner.expr(statement.step)
                     within = self._block_body(statement.body, inner)
                     result.append(
-                        BlockFor(type, name, start, statement.relation, bound, step, within, statement.span)
+                        For(type, name, start, statement.relation, bound, step, within, statement.span)
                     )
                 case If():
                     then, otherwise = (
                         self._block_body(statement.then, scope),
                         self._block_body(statement.otherwise, scope),
                     )
-                    result.append(BlockIf(scope.expr(statement.condition), then, otherwise, statement.span))
+                    result.append(If(scope.expr(statement.condition), then, otherwise, statement.span))
                 case _:
                     raise _MalformedError(
                         "this statement stands between the grid and the thread loops", statement.span
@@ -268,16 +265,10 @@ class _RegionBuilder:
 
 
 def _declared(body: tuple[Stmt, ...]) -> frozenset[str]:
-    names: set[str] = set()
-    for statement in statements_in(body):
-        match statement:
-            case Declare():
-                names.add(statement.name)
-            case For() | MetaFor():
-                names.add(statement.iterator)
-            case _:
-                pass
-    return frozenset(names)
+    named = (
+        {s.iterator} if isinstance(s, For | MetaFor) else declared(s).keys() for s in statements_in(body)
+    )
+    return frozenset[str]().union(*named)
 
 
 def _known(function: Function, region: MetaSchedule) -> tuple[tuple[Scalar, ...], tuple[Array, ...]]:

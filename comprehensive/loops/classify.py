@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Array, Role, Scalar
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.metafork.ast import Binary, Expr
+from comprehensive.metafork.walk import subexpressions
 
 
 def classify(

@@ -19,7 +19,7 @@ import numpy as np
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops import arithmetic
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import FUNCTIONS, SpanTable
 from comprehensive.loops.ir import Array
 from comprehensive.loops.types import type_of
@@ -49,6 +49,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.walk import Statement, assigned_scalars
 
 _MAX_DEPTH = 60  # CPython's tokenizer takes 200 nested parentheses; a level of ours opens at most two
 _COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
@@ -475,7 +476,7 @@ def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
         _turns(writer, loop, inner, _nothing)
 
 
-def loop_header(writer: Writer, loop: For, scope: ExprCompiler) -> ExprCompiler | None:
+def loop_header(writer: Writer, loop: For[Statement], scope: ExprCompiler) -> ExprCompiler | None:
     """Append ``for v_i in range(start, bound):`` where that is the same, and return the scope of the body.
 
     None where it is not the same.
@@ -485,7 +486,7 @@ def loop_header(writer: Writer, loop: For, scope: ExprCompiler) -> ExprCompiler 
     bound_type = type_of(loop.bound, {**scope.types, loop.iterator: loop.type})
     if promote(bound_type) is not loop.type or not loop.type.is_integer:
         return None
-    changed = assigned_names(loop.body)
+    changed = assigned_scalars(loop.body)
     if loop.iterator in changed | names_read(loop.bound) or names_read(loop.bound) & (
         changed | _arrays(scope)
     ):

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from comprehensive.loops.traverse import map_expr
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -33,6 +32,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import common_type, promote
 
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
@@ -44,7 +44,7 @@ def fold(expr: Expr, environment: Mapping[str, ScalarType] | None = None) -> Exp
     Without an environment it is an index expression (a subscript, a bound, an extent), whose names are all taken
     for integers.  Arithmetic on data needs the environment, since ``x + 0`` is not ``x`` for ``float x = -0.0f``.
     """
-    return map_expr(expr, lambda e: _fold(e, environment))
+    return map_expression(expr, lambda e: _fold(e, environment))
 
 
 def _fold(expr: Expr, environment: Mapping[str, ScalarType] | None) -> Expr:

@@ -31,10 +31,11 @@ from comprehensive.loops.compile_python import (
     loop_header,
 )
 from comprehensive.loops.elements import numbers, stored
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Scalar, Threads
+from comprehensive.loops.ir import BlockStmt, Loop, Nest, Scalar, Threads
 from comprehensive.loops.types import environment_of
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name, ScalarType
+from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, If, Name, ScalarType
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import declared
 
 __all__ = [
     "EndlessLoopError",
@@ -279,13 +280,12 @@ def _block_body(
             case Threads():
                 level = writer.level
                 _open_loops(writer, statement.loops, extents, order)
-                types = {**scope.types, **{loop.iterator: ScalarType.INT for loop in statement.loops}}
-                inner = ExprCompiler(writer, types, data=scope.data)
+                inner = _within(scope, writer, statement)
                 compile_body(writer, statement.body, inner)
                 writer.level = level
-            case BlockFor():
+            case For():
                 _block_for(writer, statement, scope, extents, order)
-            case BlockIf():
+            case If():
                 writer.line(f"if {scope.condition(statement.condition).text}:", statement.span)
                 writer.level += 1
                 _block_body(writer, statement.then, scope, extents, order)
@@ -294,29 +294,30 @@ def _block_body(
                 writer.level += 1
                 _block_body(writer, statement.otherwise, scope, extents, order)
                 writer.level -= 1
-            case BlockDeclare():
-                declaration = Declare(
-                    statement.type, statement.name, initial=statement.value, span=statement.span
-                )
-                compile_body(writer, (declaration,), scope)
-                scope = ExprCompiler(writer, {**scope.types, statement.name: statement.type}, data=scope.data)
+            case Declare():
+                compile_body(writer, (statement,), scope)
+                scope = _within(scope, writer, statement)
             case _:
                 assert_never(statement)
 
 
+def _within(scope: ExprCompiler, writer: Writer, statement: BlockStmt) -> ExprCompiler:
+    """The scope with what a statement declares."""
+    return ExprCompiler(writer, {**scope.types, **declared(statement)}, data=scope.data)
+
+
 def _block_for(
-    writer: Writer, loop: BlockFor, scope: ExprCompiler, extents: Mapping[Expr, str], order: Order
+    writer: Writer, loop: For[BlockStmt], scope: ExprCompiler, extents: Mapping[Expr, str], order: Order
 ) -> None:
-    header = For(loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, (), loop.span)
-    inner = loop_header(writer, header, scope)
+    inner = loop_header(writer, loop, scope)
     if inner is not None:
         writer.level += 1
         count_turn(writer, loop.span)
         _block_body(writer, loop.body, inner, extents, order)
         writer.level -= 1
         return
-    inner = ExprCompiler(writer, {**scope.types, loop.iterator: loop.type}, data=scope.data)
-    writer.line(f"v_{loop.iterator} = {scope.value(loop.start, loop.type).text}", loop.span)
+    inner = _within(scope, writer, loop)
+    writer.line(f"v_{loop.iterator} = {scope.value(loop.start, inner.types[loop.iterator]).text}", loop.span)
     condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
     writer.line(f"while {inner.condition(condition).text}:", loop.span)
     writer.level += 1

@@ -7,19 +7,36 @@ what each thread of a block does::
       for (k = 0; k < n/B0; k++)                 serial loops, conditions on uniform values, uniform scalars
         Threads v < B0, u < ub1 { ... }          a band; all bands of a nest have the same extents
 
-Bodies are statements of the syntax tree; ``meta_for`` never occurs in them.  The serial elision (every loop of the
+All statements are those of the syntax tree: inside of a band they are of one thread, outside of it a whole block runs
+them together.  ``meta_for`` never occurs in them.  The serial elision (every loop of the
 grid and of a band run in order) is the meaning of a nest.  Between two bands, and between two iterations of a
 serial loop around a band, the threads of a block meet at a barrier.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.metafork.ast import Binary, Cut, Expr, HostLoop, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import (
+    Binary,
+    Cut,
+    Declare,
+    Expr,
+    For,
+    HostLoop,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+)
+from comprehensive.metafork.own_statement import OnExpression, OnPlace, OwnStatement
+from comprehensive.metafork.walk import statements_in
 
 
 class Role(Enum):
@@ -100,49 +117,39 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class Threads(OwnStatement):
     """A band of thread loops, outermost first: the innermost is the one along ``threadIdx.x``."""
 
     loops: tuple[Loop, ...]
     body: tuple[Stmt, ...]
     span: Span = field(default=GENERATED, compare=False, repr=False)
 
+    @property
+    def own_expressions(self) -> tuple[Expr, ...]:
+        return tuple(loop.extent for loop in self.loops)
 
-@dataclass(frozen=True, slots=True)
-class BlockFor:
-    """A serial loop that a whole block runs together (fields as in ``ast.For``, the iterator is declared here)."""
+    def with_own_expressions(self, change: OnExpression, place: OnPlace) -> Threads:
+        return replace(self, loops=tuple(replace(loop, extent=change(loop.extent)) for loop in self.loops))
 
-    type: ScalarType
-    iterator: str
-    start: Expr
-    relation: str
-    bound: Expr
-    step: Expr
-    body: tuple[BlockStmt, ...]
-    span: Span = field(default=GENERATED, compare=False, repr=False)
+    @property
+    def declared(self) -> dict[str, ScalarType]:
+        return {loop.iterator: ScalarType.INT for loop in self.loops}
 
+    @property
+    def thread_body(self) -> tuple[Stmt, ...]:
+        return self.body
 
-@dataclass(frozen=True, slots=True)
-class BlockIf:
-    """A condition that is the same for all threads of a block."""
-
-    condition: Expr
-    then: tuple[BlockStmt, ...]
-    otherwise: tuple[BlockStmt, ...] = ()
-    span: Span = field(default=GENERATED, compare=False, repr=False)
+    def with_thread_body(self, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Threads:
+        body = change(self.body)
+        return self if body is self.body else replace(self, body=body)
 
 
-@dataclass(frozen=True, slots=True)
-class BlockDeclare:
-    """A uniform scalar with its only definition, for the statements after it."""
+BlockStmt: TypeAlias = Threads | For["BlockStmt"] | If["BlockStmt"] | Declare
+"""A statement that a whole block runs: a band, or what all its threads do together.
 
-    type: ScalarType
-    name: str
-    value: Expr
-    span: Span = field(default=GENERATED, compare=False, repr=False)
-
-
-BlockStmt: TypeAlias = Threads | BlockFor | BlockIf | BlockDeclare
+The loop declares its iterator, the condition is the same for all threads, and the declaration is ``const`` and has the
+only definition of its scalar, for the statements after it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +217,7 @@ class Nest:
     @property
     def bands(self) -> tuple[Threads, ...]:
         """All thread bands, in program order."""
-        return tuple(_bands(self.body))
+        return tuple(s for s in statements_in(self.body) if isinstance(s, Threads))
 
     @property
     def thread_loops(self) -> tuple[Loop, ...]:
@@ -225,7 +232,8 @@ class Coordinate:
     A block has ``threads`` threads along it, and each does ``each`` values.
 
     Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.  The first tile begins
-    ``shift`` values before 0.  ``shown`` is what the program calls it, for messages.
+    ``shift`` values before 0.  With ``turns`` a block does so many tiles of its threads, one after the other along the
+    coordinate.  ``shown`` is what the program calls it, for messages.
     """
 
     name: str
@@ -234,12 +242,14 @@ class Coordinate:
     each: str
     lead: Expr | None = None
     shift: int = 0
+    turns: str | None = None
     shown: str = field(default="", compare=False)
 
     @property
     def extent(self) -> Expr:
-        """How many values of the coordinate a tile does."""
-        return Binary("*", Name(self.threads), Name(self.each))
+        """How many values of the coordinate a block does."""
+        once = Binary("*", Name(self.threads), Name(self.each))
+        return once if self.turns is None else Binary("*", once, Name(self.turns))
 
     @property
     def step(self) -> Expr:
@@ -427,18 +437,3 @@ class Variant:
     Eigenmann, RegDem, 2019. It is done to the compiled kernel."""
     tile: RegisterTile | None = None
     """How the nest came to be over coordinates, where it did; it is then lowered in another way."""
-
-
-def _bands(body: tuple[BlockStmt, ...]) -> list[Threads]:
-    found: list[Threads] = []
-    for statement in body:
-        match statement:
-            case Threads():
-                found.append(statement)
-            case BlockFor():
-                found += _bands(statement.body)
-            case BlockIf():
-                found += _bands(statement.then) + _bands(statement.otherwise)
-            case BlockDeclare():
-                pass
-    return found

@@ -7,9 +7,10 @@ around bands of another number of loops is printed with an ``if (1)`` between th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Role, Threads
+from comprehensive.loops.ir import BlockStmt, Loop, Nest, Role, Threads
 from comprehensive.metafork.ast import (
     Declare,
     For,
@@ -22,6 +23,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.printer import print_region
+from comprehensive.metafork.rewrite import with_bodies
 
 
 def print_nest(nest: Nest, indent: int = 0) -> str:
@@ -59,15 +61,10 @@ def _blocks(body: tuple[BlockStmt, ...]) -> tuple[Stmt, ...]:
         match statement:
             case Threads():
                 result += _parallel(statement.loops, statement.body)
-            case BlockFor(type=type, iterator=name, start=start, relation=relation, bound=bound, step=step):
-                inner = _blocks(statement.body)
-                result.append(For(type, name, start, relation, bound, step, inner, statement.span))
-            case BlockIf():
-                then, otherwise = _blocks(statement.then), _blocks(statement.otherwise)
-                result.append(If(statement.condition, then, otherwise, statement.span))
-            case BlockDeclare():
-                declaration = Declare(statement.type, statement.name, initial=statement.value)
-                result.append(declaration)
+            case For() | If():
+                result.append(with_bodies(statement, _blocks))
+            case Declare():
+                result.append(replace(statement, const=False))
             case _:
                 assert_never(statement)
     return tuple(result)

@@ -1,6 +1,8 @@
 """The rewriting tool box of the nests, in one place: import from here.
 
-Walks are in ``traverse.py``, simplification in ``fold.py``, moving conditions out of bands in ``unswitch.py``.
+Walks and maps that know nests are in ``traverse.py``, those of any IR in :mod:`comprehensive.metafork.walk` and
+:mod:`comprehensive.metafork.rewrite`; simplification is in ``fold.py``, moving conditions out of bands in
+``unswitch.py``.
 """
 
 from __future__ import annotations
@@ -13,16 +15,11 @@ from comprehensive.loops.traverse import (
     conditional_parts,
     declared_names,
     expand_bands,
-    expressions_in,
     fresh_name,
     map_bands,
-    map_expr,
     map_indices,
-    map_stmt_exprs,
     rename,
     rename_expr,
-    statements_in,
-    subexpressions,
     uniform_names,
 )
 from comprehensive.loops.unswitch import unswitch
@@ -33,17 +30,12 @@ __all__ = [
     "conditional_parts",
     "declared_names",
     "expand_bands",
-    "expressions_in",
     "fold",
     "fresh_name",
     "map_bands",
-    "map_expr",
     "map_indices",
-    "map_stmt_exprs",
     "rename",
     "rename_expr",
-    "statements_in",
-    "subexpressions",
     "substitute",
     "uniform_names",
     "unswitch",

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.traverse import map_expr
 from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import (
     Assign,
@@ -33,6 +32,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.rewrite import map_expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Scope:
                 case _:
                     return e
 
-        return with_prototypes(map_expr(expr, resolve), self.types)
+        return with_prototypes(map_expression(expr, resolve), self.types)
 
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements of one scope with their names resolved."""

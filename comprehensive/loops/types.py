@@ -7,20 +7,18 @@ Out: a :class:`ScalarType`.  The data model is LP64: ``long`` holds every ``unsi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from itertools import islice
 from typing import assert_never
 
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.traverse import map_expr
+from comprehensive.loops.ir import BlockStmt, Nest, Threads
 from comprehensive.metafork.ast import (
     Binary,
-    Block,
     Call,
     Cast,
     Conditional,
     Declare,
-    DoWhile,
     Expr,
     FloatLiteral,
     For,
@@ -31,10 +29,11 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
     Unary,
-    While,
 )
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.walk import Statement, all_statements_in, bodies, declared
 
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 
@@ -83,7 +82,7 @@ def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
         )
         return replace(e, arguments=arguments)
 
-    return map_expr(expr, converted)
+    return map_expression(expr, converted)
 
 
 def exact_product(left: Expr, right: Expr, environment: Mapping[str, ScalarType]) -> Binary:
@@ -105,7 +104,7 @@ def environment_of(nest: Nest, band: int | None = None) -> dict[str, ScalarType]
     types |= {loop.iterator: ScalarType.INT for loop in nest.grid}
     if band is None:
         return types
-    found = _path_to_band(nest.body, types, [band])
+    found = next(islice(_environments(nest.body, types), band, None), None)
     if found is None:
         raise IndexError(f"nest {nest.name!r} has no band {band}")
     return found
@@ -116,48 +115,26 @@ def with_declarations(environment: Mapping[str, ScalarType], body: Iterable[Stmt
     return {**environment, **{s.name: s.type for s in body if isinstance(s, Declare)}}
 
 
-def _path_to_band(
-    body: tuple[BlockStmt, ...], types: Mapping[str, ScalarType], left: list[int]
-) -> dict[str, ScalarType] | None:
-    types = dict(types)
+def _environments(
+    body: tuple[BlockStmt, ...], types: Mapping[str, ScalarType]
+) -> Iterator[dict[str, ScalarType]]:
+    """The types known in each band, in program order."""
     for statement in body:
+        inside = {**types, **declared(statement)}
         match statement:
             case Threads():
-                if left[0] == 0:
-                    return types | {loop.iterator: ScalarType.INT for loop in statement.loops}
-                left[0] -= 1
-            case BlockFor():
-                found = _path_to_band(statement.body, types | {statement.iterator: statement.type}, left)
-                if found is not None:
-                    return found
-            case BlockIf():
-                for branch in (statement.then, statement.otherwise):
-                    found = _path_to_band(branch, types, left)
-                    if found is not None:
-                        return found
-            case BlockDeclare():
-                types[statement.name] = statement.type
+                yield inside
+            case Declare():
+                types = inside
+            case For() | If():
+                for inner in bodies(statement):
+                    yield from _environments(inner, inside)
             case _:
                 assert_never(statement)
-    return None
 
 
-def names_declared(body: tuple[BlockStmt, ...] | tuple[Stmt, ...], types: Set[ScalarType]) -> frozenset[str]:
+def names_declared(body: Iterable[Statement], types: Set[ScalarType]) -> frozenset[str]:
     """Loop variables and scalars that a body declares with one of these types."""
-    names: frozenset[str] = frozenset()
-    for statement in body:
-        match statement:
-            case For() | BlockFor():
-                if statement.type in types:
-                    names |= {statement.iterator}
-                names |= names_declared(statement.body, types)
-            case Declare() | BlockDeclare():
-                if statement.type in types:
-                    names |= {statement.name}
-            case If() | BlockIf():
-                names |= names_declared(statement.then, types) | names_declared(statement.otherwise, types)
-            case Threads() | While() | DoWhile() | Block():
-                names |= names_declared(statement.body, types)
-            case _:
-                pass
-    return names
+    return frozenset(
+        name for s in all_statements_in(body) for name, type in declared(s).items() if type in types
+    )

@@ -18,8 +18,8 @@ from typing import TypeAlias, assert_never
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold, is_boolean
-from comprehensive.loops.ir import BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.traverse import expand_bands, map_expr, map_stmt_exprs, statements_in, subexpressions
+from comprehensive.loops.ir import BlockStmt, Nest, Threads
+from comprehensive.loops.traverse import expand_bands
 from comprehensive.loops.types import environment_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -33,18 +33,17 @@ from comprehensive.metafork.ast import (
     Declare,
     DoWhile,
     Expr,
-    FloatLiteral,
     For,
     If,
-    Index,
     IntLiteral,
     MetaFor,
-    Name,
     ScalarType,
     Stmt,
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import children, declared, statements_in, subexpressions
 
 MAX_CONDITIONS = 3
 """Distinct conditions moved out of one band: 2**3 copies at most."""
@@ -86,13 +85,8 @@ def _types_in(band: Threads, outside: Types) -> Types:
     """The types of all names of a band, less those that sibling scopes declare with different types."""
     types: dict[str, set[ScalarType]] = {name: {type} for name, type in outside.items()}
     for statement in statements_in(band.body):
-        match statement:
-            case Declare():
-                types.setdefault(statement.name, set()).add(statement.type)
-            case For() if statement.type is not None:
-                types.setdefault(statement.iterator, set()).add(statement.type)
-            case _:
-                pass
+        for name, type in declared(statement).items():
+            types.setdefault(name, set()).add(type)
     return {name: next(iter(found)) for name, found in types.items() if len(found) == 1}
 
 
@@ -121,7 +115,7 @@ def _split(band: Threads, wanted: Wanted, types: Types, depth: int) -> tuple[Blo
     ]
     if not any(branches):
         return (replace(band, body=()),)
-    return (BlockIf(condition, branches[0], branches[1], band.span),)
+    return (If(condition, branches[0], branches[1], band.span),)
 
 
 # --- which conditions ----------------------------------------------------------------------------------------
@@ -176,29 +170,16 @@ def _in_condition(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
 
 def _in_value(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
     match expr:
-        case Name() | IntLiteral() | FloatLiteral():
-            pass
-        case Index():
-            for subscript in expr.subscripts:
-                yield from _in_value(subscript, wanted, always)
-        case Unary() | Cast():
-            yield from _in_value(expr.operand, wanted, always)
-        case Binary():
-            if expr.operator in ("&&", "||"):
-                yield from _in_condition(expr.left, wanted, always)
-                yield from _in_condition(expr.right, wanted, False)
-            else:
-                yield from _in_value(expr.left, wanted, always)
-                yield from _in_value(expr.right, wanted, always)
+        case Binary(operator="&&" | "||"):
+            yield from _in_condition(expr.left, wanted, always)
+            yield from _in_condition(expr.right, wanted, False)
         case Conditional():
             yield from _in_condition(expr.condition, wanted, always)
             yield from _in_value(expr.then, wanted, False)
             yield from _in_value(expr.otherwise, wanted, False)
-        case Call():
-            for argument in expr.arguments:
-                yield from _in_value(argument, wanted, always)
         case _:
-            assert_never(expr)
+            for operand in children(expr):
+                yield from _in_value(operand, wanted, always)
 
 
 def _core(condition: Expr) -> tuple[Expr, bool]:
@@ -223,7 +204,7 @@ def _decide(body: tuple[Stmt, ...], condition: Expr, value: bool, types: Types) 
     result: list[Stmt] = []
 
     def in_value(expr: Expr) -> Expr:
-        return map_expr(expr, lambda e: _choose(e, condition, value, types))
+        return map_expression(expr, lambda e: _choose(e, condition, value, types))
 
     for statement in body:
         match statement:
@@ -257,7 +238,7 @@ def _decide(body: tuple[Stmt, ...], condition: Expr, value: bool, types: Types) 
             case Block():
                 result.append(replace(statement, body=_decide(statement.body, condition, value, types)))
             case Declare() | Assign() | Break() | Continue() | MetaFor():
-                result += map_stmt_exprs((statement,), in_value)
+                result += map_expressions((statement,), in_value)
             case _:
                 assert_never(statement)
     return tuple(result)

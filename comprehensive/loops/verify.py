@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Role, Threads
-from comprehensive.loops.traverse import subexpressions
+from comprehensive.loops.ir import BlockStmt, Loop, Nest, Role, Threads
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -33,6 +32,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import bodies, declared, own_expressions, subexpressions
 
 
 class VerificationError(Exception):
@@ -53,15 +53,23 @@ class _Scope:
         kept = self.fixed | {name} if fixed else self.fixed
         return _Scope({**self.ranks, name: rank}, {**self.types, name: type}, kept)
 
+    def within(self, statement: BlockStmt) -> _Scope:
+        """The scope with what a statement of the block declares."""
+        scope = self
+        for name, type in declared(statement).items():
+            scope = scope.declare(name, type, fixed=True)
+        return scope
+
 
 def verify(nest: Nest) -> None:
     """Raises VerificationError if
 
     a name is used that is not declared, or declared twice on a path; a subscript has another rank than its array;
     scalars are not defined in order; an extent reads anything but scalars; bands are missing or have different
-    extents; a uniform scalar, a scalar of the nest or the iterator of a parallel or block loop is assigned;
-    const data is written; a cached array does not exist; a ``meta_for`` is left in a body; ``break`` or
-    ``continue`` stands outside a loop; an argument of a call has another type than the prototype of the function.
+    extents; a loop of a block does not declare its iterator, or a declaration of it is no constant; a uniform scalar,
+    a scalar of the nest or the iterator of a parallel or block loop is assigned; const data is written; a cached array
+    does not exist; a ``meta_for`` is left in a body; ``break`` or ``continue`` stands outside a loop; an argument of a
+    call has another type than the prototype of the function.
     """
     try:
         _verify(nest)
@@ -120,20 +128,20 @@ def _block_body(body: tuple[BlockStmt, ...], scope: _Scope) -> None:
     for statement in body:
         match statement:
             case Threads():
-                inner = scope
-                for loop in statement.loops:
-                    inner = inner.declare(loop.iterator, ScalarType.INT, fixed=True)
-                _body(statement.body, inner, in_loop=False)
-            case BlockFor():
-                _exprs((statement.start, statement.bound, statement.step), scope)
-                _block_body(statement.body, scope.declare(statement.iterator, statement.type, fixed=True))
-            case BlockIf():
-                _exprs((statement.condition,), scope)
-                _block_body(statement.then, scope)
-                _block_body(statement.otherwise, scope)
-            case BlockDeclare():
-                _exprs((statement.value,), scope)
-                scope = scope.declare(statement.name, statement.type, fixed=True)
+                _body(statement.body, scope.within(statement), in_loop=False)
+            case Declare(name=name):
+                if statement.dims or statement.initial is None or not statement.const:
+                    raise VerificationError(
+                        f"{name!r} of the block is no constant scalar with its definition"
+                    )
+                _exprs(own_expressions(statement), scope)
+                scope = scope.within(statement)
+            case For() | If():
+                if isinstance(statement, For) and statement.type is None:
+                    raise VerificationError(f"a loop of the block assigns {statement.iterator!r}")
+                _exprs(own_expressions(statement), scope)
+                for inner in bodies(statement):
+                    _block_body(inner, scope.within(statement))
             case _:
                 assert_never(statement)
 

@@ -19,43 +19,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import overload
 
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    Comment,
-    KernelStmt,
-    OfTiles,
-    Plain,
-    SharedTile,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-)
+from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.rewrite import subexpressions
 from comprehensive.lowering.loop_references import Found, Reference, Types, references_of, runs, with_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Block,
-    Break,
-    Continue,
     Declare,
-    DoWhile,
     Expr,
     For,
     If,
     Index,
     IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
     Stmt,
-    While,
 )
+from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.walk import subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +62,7 @@ def with_held_elements(
 
     ``types`` are those of all names, ``positive`` names that are at least 1; ``name`` gives free names.
     """
-    return _Holder(pointers, types, positive, name).kernel(body)
+    return _Holder(pointers, types, positive, name).body(body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,81 +86,50 @@ class _Holder:
 
     # --- the loops of a kernel, outermost first
 
-    def kernel(self, body: Sequence[KernelStmt]) -> tuple[KernelStmt, ...]:
+    @overload
+    def body(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]: ...
+    @overload
+    def body(self, body: Sequence[KernelStmt]) -> tuple[KernelStmt, ...]: ...
+    def body(self, body: Sequence[KernelStmt]) -> tuple[KernelStmt, ...]:
         result: list[KernelStmt] = []
         for statement in body:
-            match statement:
-                case UniformFor():
-                    result += self._uniform(statement)
-                case UniformIf() | ThreadIf():
-                    then, otherwise = self.kernel(statement.then), self.kernel(statement.otherwise)
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-                case Plain():
-                    result.append(Plain(self.plain(statement.body)))
-                case Barrier() | Comment() | SharedTile() | OfTiles():
-                    result.append(statement)
-                case _:
-                    assert_never(statement)
+            if isinstance(statement, For):
+                result += self._loop(statement)
+            else:
+                result.append(with_bodies(statement, self.body))
         return tuple(result)
 
-    def _uniform(self, loop: UniformFor) -> list[KernelStmt]:
+    def _loop(self, loop: For[KernelStmt]) -> list[KernelStmt]:
         held = self._held(loop)
         if not held:
-            return [replace(loop, body=self.kernel(loop.body))]
+            return [replace(loop, body=self.body(loop.body))]
         replaced = with_names(loop, self.types, {h.element: h.private for h in held})
-        inside = replace(replaced, body=self.kernel(replaced.body))
-        around: list[KernelStmt] = [Plain(self._loads(held)), inside, Plain(_stores(held))]
-        condition = runs(loop.header)
-        return around if self._always(condition) else [UniformIf(condition, tuple(around))]
-
-    def plain(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        result: list[Stmt] = []
-        for statement in body:
-            match statement:
-                case For():
-                    result += self._loop(statement)
-                case If():
-                    then, otherwise = self.plain(statement.then), self.plain(statement.otherwise)
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-                case While() | DoWhile() | Block() | MetaFor():
-                    result.append(replace(statement, body=self.plain(statement.body)))
-                case Declare() | Assign() | Break() | Continue():
-                    result.append(statement)
-                case _:
-                    assert_never(statement)
-        return tuple(result)
-
-    def _loop(self, loop: For) -> list[Stmt]:
-        held = self._held(loop)
-        if not held:
-            return [replace(loop, body=self.plain(loop.body))]
-        replaced = with_names(loop, self.types, {h.element: h.private for h in held})
-        inside = replace(replaced, body=self.plain(replaced.body))
-        around: list[Stmt] = [*self._loads(held), inside, *_stores(held)]
-        return around if self._always(runs(loop)) else [If(runs(loop), tuple(around))]
+        inside = replace(replaced, body=self.body(replaced.body))
+        around: list[KernelStmt] = [*self._loads(held), inside, *_stores(held)]
+        condition = runs(loop)
+        return around if self._always(condition) else [If(condition, tuple(around), uniform=loop.uniform)]
 
     # --- what a loop holds
 
-    def _held(self, loop: For | UniformFor) -> tuple[_Held, ...]:
-        header = loop if isinstance(loop, For) else loop.header
-        if header.type is None or not header.type.is_integer:
+    def _held(self, loop: For[KernelStmt]) -> tuple[_Held, ...]:
+        if loop.type is None or not loop.type.is_integer:
             return ()
         found = references_of(loop, self.types)
-        if found.leaves or not self._is_fixed(runs(header), found):
+        if found.leaves or not self._is_fixed(runs(loop), found):
             return ()
         candidates = self.pointers.arrays
-        if isinstance(loop, For):
+        if not loop.uniform:
             candidates = {**candidates, **self.pointers.tiles}
         return tuple(
             held
             for array in candidates
             if array not in found.atomic
-            for held in self._held_of(array, found, header, together=isinstance(loop, UniformFor))
+            for held in self._held_of(array, found, loop)
         )
 
-    def _held_of(self, array: str, found: Found, header: For, *, together: bool) -> list[_Held]:
+    def _held_of(self, array: str, found: Found, loop: For[KernelStmt]) -> list[_Held]:
         mine = [r for r in found.references if r.index.array == array]
-        if together and len({(r.index, r.band) for r in mine}) > 1:
+        if loop.uniform and len({(r.index, r.band) for r in mine}) > 1:
             return []
         written = {r.index.array for r in found.references if r.is_write}
         held: list[_Held] = []
@@ -185,7 +139,7 @@ class _Holder:
                 continue
             if any(r.index != element and not _is_elsewhere(r.index, element) for r in mine):
                 continue
-            guard = self._guard([r for r in mine if r.index == element], found, header)
+            guard = self._guard([r for r in mine if r.index == element], found, loop)
             if guard is not None:
                 held.append(_Held(self.name(f"private_{array}"), element, guard))
         return held
@@ -195,7 +149,9 @@ class _Holder:
         reads_data = any(isinstance(e, Index) for e in subexpressions(condition))
         return not reads_data and not names_read(condition) & found.varying
 
-    def _guard(self, references: Sequence[Reference], found: Found, header: For) -> tuple[Expr, ...] | None:
+    def _guard(
+        self, references: Sequence[Reference], found: Found, loop: For[KernelStmt]
+    ) -> tuple[Expr, ...] | None:
         """Return what must hold so that one reference happens in every step, and without which none happens.
 
         None if that is not known.
@@ -204,7 +160,7 @@ class _Holder:
             if not reference.reached.surely:
                 continue
             conditions = reference.reached.conditions
-            left = tuple(dict.fromkeys(c for c in conditions if c != runs(header) and not self._always(c)))
+            left = tuple(dict.fromkeys(c for c in conditions if c != runs(loop) and not self._always(c)))
             is_fixed = all(self._is_fixed(c, found) for c in left)
             if is_fixed and all(set(left) <= set(r.reached.conditions) for r in references):
                 return left

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Threads
-from comprehensive.loops.rewrite import declared_names, map_bands, statements_in
+from comprehensive.loops.rewrite import declared_names, map_bands
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -30,6 +30,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.walk import assigned_scalars, statements_in
 from comprehensive.poly.legality import serial_is_parallel
 from comprehensive.poly.model import Parallel
 
@@ -108,7 +109,7 @@ def _may_swap(nest: Nest, band: int, outer: For, inner: For) -> bool:
         return False
     # What a body hands on from one iteration to the next one keeps the order of all of them.
     own = declared_names(inner.body)
-    handed = assigned_names(inner.body) | {target.array for target, _ in _targets(inner.body, {})} - data
+    handed = assigned_scalars(inner.body) | {target.array for target, _ in _targets(inner.body, {})} - data
     if handed - own or any(isinstance(s, Break | Continue) for s in statements_in(inner.body)):
         return False
     return isinstance(serial_is_parallel(nest, band, inner.iterator), Parallel)

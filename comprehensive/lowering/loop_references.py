@@ -10,21 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar, assert_never, cast
+from typing import assert_never
 
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    Comment,
-    KernelStmt,
-    OfTiles,
-    Plain,
-    SharedTile,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-)
-from comprehensive.loops.access import assigned_names, names_read, substitute
-from comprehensive.loops.rewrite import conditional_parts, map_expr, subexpressions
+from comprehensive.kernel_ir.kernel import Barrier, Comment, KernelStmt, OfTiles, SharedTile
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.rewrite import conditional_parts
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -43,11 +33,12 @@ from comprehensive.metafork.ast import (
     MetaFor,
     Name,
     ScalarType,
-    Stmt,
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import assigned_scalars, subexpressions
 
 Types = Mapping[str, ScalarType]
 
@@ -81,7 +72,7 @@ class Reference:
     is_write: bool
     reached: Reached
     band: int
-    """The number of the statement it is in, of those that all threads run one after the other."""
+    """The number of the band it is in, of those that all threads run one after the other."""
 
 
 @dataclass(slots=True)
@@ -95,27 +86,16 @@ class Found:
     bands: int = 0
 
 
-def references_of(loop: For | UniformFor, types: Types) -> Found:
+def references_of(loop: For[KernelStmt], types: Types) -> Found:
     """Return what a loop does to memory."""
     found = Found()
-    walk = _Walk(types, _assigned(loop), _recording(found), found)
-    if isinstance(loop, For):
-        walk.plain((loop,), ALWAYS, {})
-    else:
-        walk.kernel((loop,), ALWAYS, {})
+    _Walk(types, assigned_scalars((loop,)), _recording(found), found).loop(loop, ALWAYS, {})
     return found
 
 
-Loop = TypeVar("Loop", For, UniformFor)
-
-
-def with_names(loop: Loop, types: Types, names: Mapping[Index, str]) -> Loop:
+def with_names(loop: For[KernelStmt], types: Types, names: Mapping[Index, str]) -> For[KernelStmt]:
     """The loop with names in place of references; these are as :func:`references_of` gives them."""
-    walk = _Walk(types, _assigned(loop), _naming(names))
-    (replaced,) = (
-        walk.plain((loop,), ALWAYS, {}) if isinstance(loop, For) else walk.kernel((loop,), ALWAYS, {})
-    )
-    return cast("Loop", replaced)
+    return _Walk(types, assigned_scalars((loop,)), _naming(names)).loop(loop, ALWAYS, {})
 
 
 _OnReference = Callable[[Index, Index, bool, bool, Reached], Expr]
@@ -140,7 +120,7 @@ def _naming(names: Mapping[Index, str]) -> _OnReference:
     return named
 
 
-def runs(loop: For) -> Expr:
+def runs(loop: For[KernelStmt]) -> Expr:
     """Whether the loop does any step."""
     start = loop.start
     if not isinstance(start, IntLiteral) and loop.type is not None:
@@ -148,25 +128,15 @@ def runs(loop: For) -> Expr:
     return Binary(loop.relation, start, loop.bound)
 
 
-def _assigned(loop: For | UniformFor) -> frozenset[str]:
-    """Scalars that statements of a loop assign."""
-    if isinstance(loop, For):
-        return assigned_names((loop,))
-    return frozenset[str]().union(*map(_assigned_in, loop.body))
-
-
-def _assigned_in(statement: KernelStmt) -> frozenset[str]:
+def _may_share_band(statement: KernelStmt) -> bool:
+    """Whether statements beside this one may be of the same band: two bands have braces, or meet between them."""
     match statement:
-        case Plain(body=body):
-            return assigned_names(body)
-        case UniformFor():
-            return _assigned(statement)
-        case UniformIf(then=then, otherwise=otherwise) | ThreadIf(then=then, otherwise=otherwise):
-            return frozenset[str]().union(*map(_assigned_in, (*then, *otherwise)))
-        case Barrier() | Comment() | SharedTile() | OfTiles():
-            return frozenset()
+        case Block() | Barrier() | Comment() | SharedTile() | OfTiles():
+            return False
+        case For() | If():
+            return not statement.uniform
         case _:
-            assert_never(statement)
+            return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,78 +146,72 @@ class _Walk:
     on_reference: _OnReference
     found: Found = field(default_factory=Found)
 
-    def kernel(
-        self, body: Sequence[KernelStmt], reached: Reached, values: Mapping[str, Expr]
+    def loop(self, loop: For[KernelStmt], reached: Reached, values: dict[str, Expr]) -> For[KernelStmt]:
+        head, inside = self._header(loop, reached, values)
+        return replace(head, body=self._body(loop.body, inside, values, together=loop.uniform))
+
+    def _body(
+        self,
+        body: Sequence[KernelStmt],
+        reached: Reached,
+        values: Mapping[str, Expr],
+        *,
+        together: bool = False,
     ) -> tuple[KernelStmt, ...]:
+        """Statements one after the other, where a block runs them ``together`` in bands.
+
+        ``values`` are those of scalars around them.
+        """
         values = dict(values)
         result: list[KernelStmt] = []
         for statement in body:
-            match statement:
-                case Plain():
-                    self.found.bands += 1
-                    result.append(Plain(self._scope(statement.body, reached, values)))
-                case UniformFor(header=header):
-                    head, inside = self._header(header, reached, values)
-                    result.append(UniformFor(head, self.kernel(statement.body, inside, values)))
-                case UniformIf() | ThreadIf():
-                    test, then, otherwise = self._test(statement.condition, reached, values)
-                    both = (
-                        self.kernel(statement.then, then, values),
-                        self.kernel(statement.otherwise, otherwise, values),
-                    )
-                    result.append(replace(statement, condition=test, then=both[0], otherwise=both[1]))
-                case Barrier() | Comment() | SharedTile() | OfTiles():
-                    result.append(statement)
-                case _:
-                    assert_never(statement)
+            is_apart = together and not _may_share_band(statement)
+            self.found.bands += is_apart
+            result.append(self._statement(statement, reached, values))
+            self.found.bands += is_apart
         return tuple(result)
 
-    def plain(self, body: Sequence[Stmt], reached: Reached, values: Mapping[str, Expr]) -> tuple[Stmt, ...]:
-        return self._scope(body, reached, dict(values))
-
-    def _scope(self, body: Sequence[Stmt], reached: Reached, values: dict[str, Expr]) -> tuple[Stmt, ...]:
-        """Statements one after the other; ``values`` are those of scalars, which they add to."""
-        result: list[Stmt] = []
-        for statement in body:
-            match statement:
-                case Declare(initial=initial):
-                    if initial is not None:
-                        initial = self._expr(initial, reached, values)
-                    self._declare(statement, values)
-                    result.append(replace(statement, initial=initial))
-                case Assign(target=target):
-                    value = self._expr(statement.value, reached, values)
-                    if isinstance(target, Index):
-                        inner = tuple(self._expr(s, reached, values) for s in target.subscripts)
-                        target = replace(target, subscripts=inner)
-                        found = self._reference(target, True, statement.atomic, reached, values)
-                        assert isinstance(found, Name | Index)
-                        target = found
-                    else:
-                        self.found.varying.add(target.identifier)
-                    result.append(replace(statement, target=target, value=value))
-                case For():
-                    head, inside = self._header(statement, reached, values)
-                    result.append(replace(head, body=self.plain(statement.body, inside, values)))
-                case If():
-                    test, then, otherwise = self._test(statement.condition, reached, values)
-                    first = self.plain(statement.then, then, values)
-                    second = self.plain(statement.otherwise, otherwise, values)
-                    result.append(replace(statement, condition=test, then=first, otherwise=second))
-                case While() | DoWhile():
-                    test = self._expr(statement.condition, reached.perhaps, values)
-                    inner_body = self.plain(statement.body, reached.perhaps, values)
-                    result.append(replace(statement, condition=test, body=inner_body))
-                case Block():
-                    result.append(replace(statement, body=self.plain(statement.body, reached, values)))
-                case Break() | Continue():
-                    self.found.leaves = True
-                    result.append(statement)
-                case MetaFor():
-                    raise ValueError("a meta_for in a kernel")
-                case _:
-                    assert_never(statement)
-        return tuple(result)
+    def _statement(self, statement: KernelStmt, reached: Reached, values: dict[str, Expr]) -> KernelStmt:
+        """A statement; it adds its scalar to ``values`` where it declares one."""
+        match statement:
+            case Declare(initial=initial):
+                if initial is not None:
+                    initial = self._expr(initial, reached, values)
+                self._declare(statement, values)
+                return replace(statement, initial=initial)
+            case Assign(target=target):
+                value = self._expr(statement.value, reached, values)
+                if isinstance(target, Index):
+                    inner = tuple(self._expr(s, reached, values) for s in target.subscripts)
+                    target = replace(target, subscripts=inner)
+                    found = self._reference(target, True, statement.atomic, reached, values)
+                    assert isinstance(found, Name | Index)
+                    target = found
+                else:
+                    self.found.varying.add(target.identifier)
+                return replace(statement, target=target, value=value)
+            case For():
+                return self.loop(statement, reached, values)
+            case If():
+                test, then, otherwise = self._test(statement.condition, reached, values)
+                first = self._body(statement.then, then, values, together=statement.uniform)
+                second = self._body(statement.otherwise, otherwise, values, together=statement.uniform)
+                return replace(statement, condition=test, then=first, otherwise=second)
+            case While() | DoWhile():
+                test = self._expr(statement.condition, reached.perhaps, values)
+                inner_body = self._body(statement.body, reached.perhaps, values)
+                return replace(statement, condition=test, body=inner_body)
+            case Block():
+                return replace(statement, body=self._body(statement.body, reached, values))
+            case Break() | Continue():
+                self.found.leaves = True
+                return statement
+            case Barrier() | Comment() | SharedTile() | OfTiles():
+                return statement
+            case MetaFor():
+                raise ValueError("a meta_for in a kernel")
+            case _:
+                assert_never(statement)
 
     def _declare(self, statement: Declare, values: dict[str, Expr]) -> None:
         """An index scalar stands for its value; any other one is not known before the loop."""
@@ -264,7 +228,9 @@ class _Walk:
         else:
             self.found.varying.add(statement.name)
 
-    def _header(self, loop: For, reached: Reached, values: dict[str, Expr]) -> tuple[For, Reached]:
+    def _header(
+        self, loop: For[KernelStmt], reached: Reached, values: dict[str, Expr]
+    ) -> tuple[For[KernelStmt], Reached]:
         start, bound, step = (self._expr(e, reached, values) for e in (loop.start, loop.bound, loop.step))
         self.found.varying.add(loop.iterator)
         values.pop(loop.iterator, None)
@@ -287,7 +253,7 @@ class _Walk:
                 return e
             return self._reference(e, False, False, reached, values)
 
-        return map_expr(expr, one)
+        return map_expression(expr, one)
 
     def _reference(
         self, index: Index, is_write: bool, atomic: bool, reached: Reached, values: Mapping[str, Expr]

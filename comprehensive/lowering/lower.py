@@ -27,21 +27,16 @@ from comprehensive.kernel_ir.kernel import (
     Kernel,
     KernelParameter,
     KernelStmt,
-    Plain,
     SharedTile,
     Source,
-    UniformFor,
-    UniformIf,
 )
 from comprehensive.kernel_ir.names import declared_names, names_in_kernel, types_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.kernel_ir.terms import expression
 from comprehensive.kernel_ir.unused import without_unused
+from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.access import Context, Mode, accesses, rewrite_references
 from comprehensive.loops.ir import (
-    BlockDeclare,
-    BlockFor,
-    BlockIf,
     BlockStmt,
     Loop,
     Nest,
@@ -71,12 +66,14 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
+    If,
     Index,
     IntLiteral,
     Name,
     ScalarType,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import declared, statements_in
 from comprehensive.poly.guards import drop_implied_guards
 from comprehensive.poly.legality import threads_meet
 from comprehensive.poly.model import Tile
@@ -102,6 +99,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     body = without_unused(lowering.held(lowering.body()))
     parameters = lowering.parameters(body)
     body = folded(body, parameters)
+    verify(body)
     return Kernel(
         name=name,
         parameters=parameters,
@@ -186,15 +184,15 @@ class _Lowering:
         bound = product_of(extents)
         if len(loops) > 1:
             iterator = self.names.outer
-            inner = (Plain(digits(Name(iterator), [loop.iterator for loop in loops], extents)), *inner)
+            inner = (*digits(Name(iterator), [loop.iterator for loop in loops], extents), *inner)
         elif slanted is not None:
             inner = slanted.placed(inner) if iterator == slanted.staircase.column else inner
             iterator, bound = slanted.place(iterator), slanted.bound(iterator)
         start = Name(f"blockIdx.{axis}")
         if axis == AXES[0]:
-            return (Plain((Declare(ScalarType.INT, iterator, initial=start, const=True),)), *inner)
-        header = For(ScalarType.INT, iterator, start, "<", bound, Name(f"gridDim.{axis}"), ())
-        return (UniformFor(header, inner),)
+            return (Declare(ScalarType.INT, iterator, initial=start, const=True), *inner)
+        step = Name(f"gridDim.{axis}")
+        return (For(ScalarType.INT, iterator, start, "<", bound, step, inner, uniform=True),)
 
     def held(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         """The body with elements that loops update in registers."""
@@ -208,7 +206,7 @@ class _Lowering:
         positive = {s.name for s in self.nest.with_role(Role.PROGRAM)}
         return with_held_elements(body, pointers, types_in_kernel(body, known), positive, self.fresh)
 
-    def _thread_iterators(self, placed: Sequence[PlacedTile]) -> tuple[KernelStmt, ...]:
+    def _thread_iterators(self, placed: Sequence[PlacedTile]) -> tuple[Declare, ...]:
         rank = self.names.block_rank
         declarations: dict[str, Declare] = {}
         for band in self.nest.bands:
@@ -222,7 +220,7 @@ class _Lowering:
             ordered.append(
                 Declare(ScalarType.INT, self.names.thread, initial=thread_number(rank), const=True)
             )
-        return (Plain(tuple(ordered)),)
+        return tuple(ordered)
 
     def _replace_reference(self):
         """Numbers the references as ``accesses`` does and sends each to its tile or to global memory."""
@@ -279,48 +277,46 @@ class _Bands:
             match statement:
                 case Threads():
                     result += self._band(statement, next(numbers), later, resident)
-                case BlockFor():
+                case For():
                     result += self._loop(statement, numbers, later, resident)
-                case BlockIf():
+                case If():
                     then = tuple(self._lower(statement.then, numbers, later, resident))
                     otherwise = tuple(self._lower(statement.otherwise, numbers, later, resident))
-                    result.append(UniformIf(statement.condition, then, otherwise))
-                case BlockDeclare():
-                    declaration = Declare(
-                        statement.type,
-                        statement.name,
-                        initial=statement.value,
-                        const=True,
-                        span=statement.span,
-                    )
-                    result.append(Plain((declaration,)))
+                    result.append(If(statement.condition, then, otherwise, uniform=True))
+                case Declare():
+                    result.append(statement)
                 case _:
                     assert_never(statement)
         return result
 
     def _loop(
-        self, loop: BlockFor, numbers: Iterator[int], followed: bool, resident: frozenset[str]
+        self, loop: For[BlockStmt], numbers: Iterator[int], followed: bool, resident: frozenset[str]
     ) -> list[KernelStmt]:
         """A loop around bands; tiles that are the same in all its steps are copied once, around the loop."""
-        header = For(loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, ())
+
+        def of_block(body: list[KernelStmt]) -> For[KernelStmt]:
+            iterator, start, bound = loop.iterator, loop.start, loop.bound
+            return For(loop.type, iterator, start, loop.relation, bound, loop.step, tuple(body), uniform=True)
+
         # Only a band that runs in every step: where it may not run, nothing is known of its tiles.
-        *declared, last = loop.body
-        if not isinstance(last, Threads) or not all(isinstance(d, BlockDeclare) for d in declared):
-            return [UniformFor(header, tuple(self._lower(loop.body, numbers, True, resident)))]
+        *before, last = loop.body
+        if not isinstance(last, Threads) or not all(isinstance(d, Declare) for d in before):
+            return [of_block(self._lower(loop.body, numbers, True, resident))]
         number = next(numbers)
-        changing = {loop.iterator, *(d.name for d in declared if isinstance(d, BlockDeclare))}
+        changing = {loop.iterator, *(d.name for d in before if isinstance(d, Declare))}
         placed = self.lowering.placement.bands[number]
         kept = [p for p in placed if p.pointer not in resident and not _names_of(p.tile) & changing]
         here = resident | {p.pointer for p in kept}
-        steps = UniformFor(header, tuple(self._lower(loop.body, iter((number,)), True, here)))
+        steps = of_block(self._lower(loop.body, iter((number,)), True, here))
         if not kept:
             return [steps]
         around = [*self._copies_in(kept), steps, *self._copies_out(kept)]
         if followed and any(p.tile.store is not None for p in kept):
             around.append(Barrier())
-        start = loop.start if isinstance(loop.start, IntLiteral) else Cast(loop.type, loop.start)
+        (type,) = declared(loop).values()
+        start = loop.start if isinstance(loop.start, IntLiteral) else Cast(type, loop.start)
         runs = Binary(loop.relation, start, loop.bound)
-        return [UniformIf(runs, tuple(around))]
+        return [If(runs, tuple(around), uniform=True)]
 
     def _band(self, band: Threads, number: int, followed: bool, resident: frozenset[str]) -> list[KernelStmt]:
         placed = self.lowering.placement.bands[number]
@@ -328,7 +324,7 @@ class _Bands:
         # Each band in a scope of its own: two bands may declare the same names.
         several = len(self.lowering.nest.bands) > 1
         result = self._copies_in(own)
-        result.append(Plain((Block(band.body),) if several else band.body))
+        result += (Block(band.body),) if several else band.body
         copies = self._copies_out(own)
         if any(p.tile.store is not None for p in own):
             result.append(Barrier())
@@ -342,16 +338,16 @@ class _Bands:
         result: list[KernelStmt] = []
         for p in placed:
             if p.tile.load is not None:
-                copy = Plain(copy_in(p, self._strides(p), self.lowering.names))
-                result += [Comment(f"stage({self._box(p)} into shared memory"), copy]
+                result.append(Comment(f"stage({self._box(p)} into shared memory"))
+                result += copy_in(p, self._strides(p), self.lowering.names)
         return [*result, Barrier()] if result else result
 
     def _copies_out(self, placed: Sequence[PlacedTile]) -> list[KernelStmt]:
         result: list[KernelStmt] = []
         for p in placed:
             if p.tile.store is not None:
-                copy = Plain(copy_out(p, self._strides(p), self.lowering.names))
-                result += [Comment(f"stage({self._box(p)} back to global memory"), copy]
+                result.append(Comment(f"stage({self._box(p)} back to global memory"))
+                result += copy_out(p, self._strides(p), self.lowering.names)
         return result
 
     def _box(self, placed: PlacedTile) -> str:
@@ -379,14 +375,4 @@ def _names_of(tile: Tile) -> frozenset[str]:
 
 
 def _has_band(statement: BlockStmt) -> bool:
-    match statement:
-        case Threads():
-            return True
-        case BlockFor():
-            return any(_has_band(s) for s in statement.body)
-        case BlockIf():
-            return any(_has_band(s) for s in (*statement.then, *statement.otherwise))
-        case BlockDeclare():
-            return False
-        case _:
-            assert_never(statement)
+    return any(isinstance(s, Threads) for s in statements_in((statement,)))

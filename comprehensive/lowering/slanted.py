@@ -23,16 +23,16 @@ from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.axes import on_axes
-from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Plain, Source, UniformIf
+from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Source
 from comprehensive.kernel_ir.staircase import Shape, Staircase
 from comprehensive.kernel_ir.terms import conjunction, constant, expression
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
-from comprehensive.loops.ir import BlockDeclare, BlockIf, Nest
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, Name, ScalarType
+from comprehensive.metafork.ast import Binary, Cast, Conditional, Declare, Expr, If, Name, ScalarType
 from comprehensive.poly.indices import scope_of
 
 PLAIN = frozenset((ScalarType.INT, ScalarType.LONG))
@@ -170,7 +170,7 @@ def _edges(nest: Nest) -> Iterator[_Edge]:
 def _conditions(nest: Nest) -> tuple[Expr, ...]:
     """The conditions that must hold for a block to have any work, but for those inside of them."""
     match nest.body:
-        case (*before, BlockIf(otherwise=()) as last) if all(isinstance(s, BlockDeclare) for s in before):
+        case (*before, If(otherwise=()) as last) if all(isinstance(s, Declare) for s in before):
             return _conjuncts(last.condition)
         case _:
             return ()
@@ -276,8 +276,8 @@ class Slanted:
                 Binary("<", turned[column], self.extents[column]),
             ]
         )
-        here = Plain(tuple(constant(name, self._counted(name, turned[name])) for name in (row, column)))
-        return (Plain(declared), UniformIf(has_block, (here, *body)))
+        here = (constant(name, self._counted(name, turned[name])) for name in (row, column))
+        return (*declared, If(has_block, (*here, *body), uniform=True))
 
     def _in_band(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         column = self.staircase.column
@@ -290,8 +290,8 @@ class Slanted:
         clamped = Conditional(Binary("<", found, _wide(end)), Cast(ScalarType.INT, found), end)
         begin = constant(self.turned[column], Conditional(Binary("<=", lowest, ZERO), ZERO, clamped))
         has_block = Binary("<", place, Binary("-", self.extents[column], first))
-        here = Plain((constant(column, Binary("+", first, place)),))
-        return (Plain((begin,)), UniformIf(has_block, (here, *body)))
+        here = constant(column, Binary("+", first, place))
+        return (begin, If(has_block, (here, *body), uniform=True))
 
     def _counted(self, iterator: str, place: Expr) -> Expr:
         """The value of an iterator, counted from the end at which rows are longest, or the begin of all rows."""

@@ -161,10 +161,16 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class If(Generic[Inner]):
+    """``if (condition) then else otherwise``
+
+    Where it is ``uniform``, all threads that come to it decide alike; no source says so.
+    """
+
     condition: Expr
     then: tuple[Inner, ...]
     otherwise: tuple[Inner, ...] = ()
     span: Span = _span()
+    uniform: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +179,8 @@ class For(Generic[Inner]):
 
     ``type`` is None where the header assigns an outer variable instead of declaring one.  ``relation`` is one of
     ``< <= > >= !=``.  ``step`` is the signed increment (``i--`` has ``IntLiteral(-1)``; ``i -= e`` has
-    ``Unary("-", e)``).  The compiler is told to unroll what is ``unrolled``, and to leave what is ``rolled``; no
-    source says so.
+    ``Unary("-", e)``).  The compiler is told to unroll what is ``unrolled``, and to leave what is ``rolled``; all
+    threads that come to what is ``uniform`` do the same turns.  No source says so.
     """
 
     type: ScalarType | None
@@ -187,6 +193,7 @@ class For(Generic[Inner]):
     span: Span = _span()
     unrolled: bool = False
     rolled: bool = False
+    uniform: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +255,9 @@ class Block:
     span: Span = _span()
 
 
-Stmt: TypeAlias = Declare | Assign | If | For | MetaFor | While | DoWhile | Break | Continue | Block
+Stmt: TypeAlias = (
+    Declare | Assign | If["Stmt"] | For["Stmt"] | MetaFor | While | DoWhile | Break | Continue | Block
+)
 
 # --- programs ------------------------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ from comprehensive.metafork.rectangle import Ends, Rectangle, conjunction, plus,
 from comprehensive.metafork.reserved import why_reserved
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.structure import perfect_run
-from comprehensive.metafork.walk import names, statements
+from comprehensive.metafork.walk import names, statements_in
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 MOST_THREADS = 1024
@@ -71,7 +71,7 @@ def blocked(
             shape = Rectangle((), ())
     run = shape.loops
     inner = run[-1].body if run else body
-    if not run or any(isinstance(s, MetaFor) for s in statements(inner)):
+    if not run or any(isinstance(s, MetaFor) for s in statements_in(inner)):
         sink.error(
             "CF0323",
             "a region with a block clause is one nest of meta_for with nothing between them",
@@ -135,7 +135,7 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
         problem = "does not count up in steps of 1 in an integer"
     elif any(name in iterators for bound in bounds for name in names(bound)):
         problem = "has bounds that depend on another loop of the nest"
-    elif any(_assigns(s, loop.iterator) for s in statements(inner)):
+    elif any(_assigns(s, loop.iterator) for s in statements_in(inner)):
         problem = "assigns its iterator"
     if problem is None:
         return True

@@ -48,9 +48,10 @@ from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import scalar_type, stored_literal
 from comprehensive.metafork.named_constants import Constants, declarations, split
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
-from comprehensive.metafork.substitution import Substitution, with_operands
+from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.tokens import Origin, Token
-from comprehensive.metafork.walk import arrays, expressions, names, parts, statements
+from comprehensive.metafork.walk import arrays, names, own_expressions, statements_in, subexpressions
 
 MOST_TURNS = 64
 """Turns of a loop over a table that is written out, those of loops in it included."""
@@ -288,10 +289,16 @@ class _Resolver:
 
     def _turns(self, loop: For) -> list[int] | None:
         """The values of the iterator of a loop that is to be written out."""
-        within = list(statements(loop.body))
+        within = list(statements_in(loop.body))
         if loop.type is None or any(isinstance(s, Break | Continue | While | DoWhile) for s in within):
             return None
-        reads = (n for s in within for part in parts(s)[0] for n in expressions(part) if isinstance(n, Index))
+        reads = (
+            n
+            for s in within
+            for part in own_expressions(s)
+            for n in subexpressions(part)
+            if isinstance(n, Index)
+        )
         runs_over = any(
             n.array in self._tables and loop.iterator in {x for s in n.subscripts for x in names(s)}
             for n in reads

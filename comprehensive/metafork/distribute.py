@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, MetaFor, Name, Stmt
-from comprehensive.metafork.walk import expressions, names, parts, statements
+from comprehensive.metafork.walk import names, own_expressions, statements_in, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +92,28 @@ def _parts(loop: MetaFor, around: tuple[MetaFor, ...], before: tuple[Stmt, ...])
 def _plain_part(loops: tuple[MetaFor, ...], known: Sequence[Stmt], plain: Sequence[Stmt]) -> Iterator[_Part]:
     """A part of its own for statements that write elements."""
     body = tuple(plain)
-    if any(isinstance(s, Assign) and isinstance(s.target, Index) for s in statements(body)):
+    if any(isinstance(s, Assign) and isinstance(s.target, Index) for s in statements_in(body)):
         yield _Part(loops, (*_needed(known, body), *body))
 
 
 def _definitions(plain: Sequence[Stmt], whole: tuple[Stmt, ...]) -> Iterator[Declare]:
     """The scalars that are defined once: other parts can compute them again."""
     assigned = {
-        s.target.identifier for s in statements(whole) if isinstance(s, Assign) and isinstance(s.target, Name)
+        s.target.identifier
+        for s in statements_in(whole)
+        if isinstance(s, Assign) and isinstance(s.target, Name)
     }
-    assigned |= {s.iterator for s in statements(whole) if isinstance(s, For) and s.type is None}
+    assigned |= {s.iterator for s in statements_in(whole) if isinstance(s, For) and s.type is None}
     written = _elements(whole, writes=True).keys()
     for statement in plain:
         if not isinstance(statement, Declare):
             continue
-        read = {node.array for e in parts(statement)[0] for node in expressions(e) if isinstance(node, Index)}
+        read = {
+            node.array
+            for e in own_expressions(statement)
+            for node in subexpressions(e)
+            if isinstance(node, Index)
+        }
         if statement.initial is None or statement.name in assigned or statement.dims or read & written:
             # Harmless where no later part reads it.
             yield replace(statement, initial=None)
@@ -131,22 +138,22 @@ def _needed(known: Sequence[Stmt], body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 def _read(body: tuple[Stmt, ...]) -> set[str]:
     """Scalars and arrays that statements speak of."""
     found: set[str] = set()
-    for statement in statements(body):
-        for part in parts(statement)[0]:
-            found |= {*names(part), *(node.array for node in expressions(part) if isinstance(node, Index))}
+    for statement in statements_in(body):
+        for part in own_expressions(statement):
+            found |= {*names(part), *(node.array for node in subexpressions(part) if isinstance(node, Index))}
     return found
 
 
 def _elements(body: tuple[Stmt, ...], *, writes: bool = False) -> dict[str, list[Index]]:
     """The elements that statements speak of, or those that they write, by array; local arrays are none."""
-    own = {s.name for s in statements(body) if isinstance(s, Declare)}
+    own = {s.name for s in statements_in(body) if isinstance(s, Declare)}
     found: dict[str, list[Index]] = {}
-    for statement in statements(body):
-        spoken: tuple[Expr, ...] = parts(statement)[0]
+    for statement in statements_in(body):
+        spoken: tuple[Expr, ...] = own_expressions(statement)
         if writes:
             spoken = (statement.target,) if isinstance(statement, Assign) else ()
         for part in spoken:
-            for node in (part,) if writes else expressions(part):
+            for node in (part,) if writes else subexpressions(part):
                 if isinstance(node, Index) and node.array not in own:
                     found.setdefault(node.array, []).append(node)
     return found

@@ -29,7 +29,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.walk import expressions, statements
+from comprehensive.metafork.walk import statements_in, subexpressions
 
 _SKIP = "put what follows into an 'if' with the opposite condition"
 
@@ -45,7 +45,7 @@ def check_header(loop: For | MetaFor, inside: Set[str], sink: DiagnosticSink) ->
     if isinstance(loop, For):
         return
     for part in (loop.start, loop.bound, loop.step):
-        for node in expressions(part):
+        for node in subexpressions(part):
             if isinstance(node, Index):
                 what = f"elements of '{node.array}'"
             elif isinstance(node, Name) and node.identifier in inside:
@@ -109,7 +109,7 @@ def _check_jump(statement: Stmt, loop: Stmt | None, sink: DiagnosticSink) -> Non
                     statement.span,
                     help=f"all iterations of such a loop run, in any order: {instead if word == 'break' else _SKIP}",
                 )
-            elif any(isinstance(s, MetaFor) for s in statements((loop,))):
+            elif any(isinstance(s, MetaFor) for s in statements_in((loop,))):
                 sink.error(
                     "CF0313",
                     f"'{word}' would jump over parallel loops",

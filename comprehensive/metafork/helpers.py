@@ -36,7 +36,7 @@ from comprehensive.metafork.named_constants import Constants, declared_names, sp
 from comprehensive.metafork.region_body import region_body
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.tokens import Origin, Token
-from comprehensive.metafork.walk import assigned_scalars, statements
+from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 RETURN = "return"
 """The name to which a function assigns its value."""
@@ -209,7 +209,7 @@ def _not_a_helper(name: Token, message: str, help: str, span: Span | None = None
 
 def _check_body(body: tuple[Stmt, ...], parameters: Sequence[Parameter], name: Token) -> None:
     pointers = {p.name: p for p in parameters if p.is_data}
-    for statement in statements(body):
+    for statement in statements_in(body):
         match statement:
             case Assign(target=Index(array), span=span) if array in pointers:
                 name.origin.sink.error(
@@ -239,7 +239,7 @@ def is_return(statement: Stmt) -> bool:
 
 def may_return(statement: Stmt) -> bool:
     """Whether there is a ``return`` in a statement."""
-    return any(is_return(inner) for inner in statements((statement,)))
+    return any(is_return(inner) for inner in statements_in((statement,)))
 
 
 def always_returns(body: tuple[Stmt, ...]) -> bool:

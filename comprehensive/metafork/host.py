@@ -46,7 +46,7 @@ from comprehensive.metafork.locate import FoundRegion
 from comprehensive.metafork.scope import Kind, Scope, Symbol
 from comprehensive.metafork.stability import Changes
 from comprehensive.metafork.tokens import Origin, Token
-from comprehensive.metafork.walk import expressions, names
+from comprehensive.metafork.walk import names, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,9 +403,9 @@ class _Reader:
         found: Expr | None = parse("condition", tokens, Token("$END", "", last, last, origin))
         if found is None or quiet.has_errors or too_deep_in_tree((found,)) is not None:
             return None
-        if any(isinstance(node, Call) and node.function not in MATH for node in expressions(found)):
+        if any(isinstance(node, Call) and node.function not in MATH for node in subexpressions(found)):
             found = self._inlined(found, self._scope_here())
-        for node in expressions(found):
+        for node in subexpressions(found):
             if isinstance(node, Index):
                 return None
             if isinstance(node, Call) and (

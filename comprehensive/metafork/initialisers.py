@@ -37,7 +37,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.walk import statements_in
 
 _MOST_ZEROS = 16
 """Zeros that are written one by one; more are written by a loop."""
@@ -134,7 +134,7 @@ class _Writer:
         )
 
     def _stays(self, array: Declare, rest: Sequence[Stmt]) -> None:
-        for statement in statements(tuple(rest)):
+        for statement in statements_in(tuple(rest)):
             match statement:
                 case Assign(Index(name)) if name == array.name:
                     self.sink.error(

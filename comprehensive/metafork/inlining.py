@@ -53,10 +53,17 @@ from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
 from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
 from comprehensive.metafork.returns import Returns, needs_flag
+from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.scope import Kind, Scope, Symbol
-from comprehensive.metafork.substitution import Part, Substitution, with_operands
+from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.tokens import Origin
-from comprehensive.metafork.walk import assigned_scalars, expressions, names, parts, statements
+from comprehensive.metafork.walk import (
+    assigned_scalars,
+    names,
+    own_expressions,
+    statements_in,
+    subexpressions,
+)
 
 MAXIMUM_SIZE = 20_000
 """Operations and statements that calls in one file may become."""
@@ -165,9 +172,9 @@ class Inliner:
     def _has_calls(self, body: tuple[Stmt, ...]) -> bool:
         return any(
             isinstance(node, Call) and node.function in self._helpers.definitions
-            for statement in statements(body)
-            for part in parts(statement)[0]
-            for node in expressions(part)
+            for statement in statements_in(body)
+            for part in own_expressions(statement)
+            for node in subexpressions(part)
         )
 
     def _statement(self, statement: Stmt) -> list[Stmt]:
@@ -426,14 +433,14 @@ def _is_light(value: Expr) -> bool:
 
 def _size(body: tuple[Stmt, ...]) -> int:
     """How many statements and operations there are."""
-    own = [part for statement in statements(body) for part in parts(statement)[0]]
-    return sum(1 for _ in statements(body)) + sum(1 for part in own for _ in expressions(part))
+    own = [part for statement in statements_in(body) for part in own_expressions(statement)]
+    return sum(1 for _ in statements_in(body)) + sum(1 for part in own for _ in subexpressions(part))
 
 
 def _declared(body: tuple[Stmt, ...]) -> dict[tuple[str, ScalarType, int], None]:
     """The variables that statements declare, with types and ranks, in order."""
     found: dict[tuple[str, ScalarType, int], None] = {}
-    for statement in statements(body):
+    for statement in statements_in(body):
         match statement:
             case Declare(kind, name, dims):
                 found[name, kind, len(dims)] = None

@@ -33,8 +33,9 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.substitution import Part, Substitution, map_stmt_exprs, with_operands
-from comprehensive.metafork.walk import assigned_scalars, expressions, names, statements
+from comprehensive.metafork.rewrite import map_expressions, with_operands
+from comprehensive.metafork.substitution import Part, Substitution
+from comprehensive.metafork.walk import assigned_scalars, names, statements_in, subexpressions
 
 ZERO = IntLiteral(0)
 
@@ -49,13 +50,13 @@ def without_pointers(
 
     A pointer that does not point into one known array of its type is an error (CF0113), and is dropped.
     """
-    if not any(isinstance(s, Declare) and s.is_pointer for s in statements(body)):
+    if not any(isinstance(s, Declare) and s.is_pointer for s in statements_in(body)):
         return body
     return _compared(_Pointers(fresh, sink).body(body, arrays), frozenset(arrays) | _local_arrays(body))
 
 
 def _local_arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
-    return frozenset(s.name for s in statements(body) if isinstance(s, Declare) and s.dims)
+    return frozenset(s.name for s in statements_in(body) if isinstance(s, Declare) and s.dims)
 
 
 def _compared(body: tuple[Stmt, ...], arrays: Container[str]) -> tuple[Stmt, ...]:
@@ -74,7 +75,7 @@ def _compared(body: tuple[Stmt, ...], arrays: Container[str]) -> tuple[Stmt, ...
             return found
         return Binary(operator, first.offset or ZERO, second.offset or ZERO, found.span)
 
-    return map_stmt_exprs(body, put)
+    return map_expressions(body, put)
 
 
 def place(pointer: Expr) -> Part | None:
@@ -156,7 +157,7 @@ class _Pointers:
             kinds = f"{pointer.type.value}, and '{part.array}' has elements of {arrays[part.array].value}"
             self._error(pointer, pointer.span, f"points to {kinds}")
             return [], ()
-        own = {name for s in statements(rest) for name in _declared(s)}
+        own = {name for s in statements_in(rest) for name in _declared(s)}
         if pointer.name in own:
             self._error(pointer, pointer.span, "has the name of another variable in its scope")
             return [], ()
@@ -178,7 +179,7 @@ class _Pointers:
 
     def _steady(self, pointer: Declare, value: Expr, assigned: frozenset[str], declared: list[Stmt]) -> Expr:
         """The value itself where it stays the same; else a variable that holds it."""
-        reads_memory = any(isinstance(e, Index) for e in expressions(value))
+        reads_memory = any(isinstance(e, Index) for e in subexpressions(value))
         if reads_memory or assigned & set(names(value)):
             return self._variable(pointer, value, declared)
         return value

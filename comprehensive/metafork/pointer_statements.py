@@ -37,7 +37,7 @@ from comprehensive.metafork.pointer_values import (
 )
 from comprehensive.metafork.stability import changes
 from comprehensive.metafork.tokens import Origin, Token
-from comprehensive.metafork.walk import expressions, names
+from comprehensive.metafork.walk import names, subexpressions
 
 States = frozenset[State]
 Calls = Callable[[Item, Mapping[str, Variable], States], States | None]
@@ -106,7 +106,7 @@ class PointerStatements:
         found: Expr | None = parse("condition", own, Token("$END", "", end, end, origin))
         if found is None or origin.sink.has_errors or too_deep_in_tree((found,)) is not None:
             return None
-        if any(isinstance(node, Index | Call) for node in expressions(found)):
+        if any(isinstance(node, Index | Call) for node in subexpressions(found)):
             return None
         # In a function that is called names mean other variables than in the one that calls it.
         unseen = any(name in self._changed or self._depth > 0 for name in names(found))

@@ -13,7 +13,7 @@ from itertools import combinations
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import Address, Addresses, Assign, Function, Index, MetaSchedule
-from comprehensive.metafork.walk import arrays, statements
+from comprehensive.metafork.walk import arrays, statements_in
 
 
 def data_of(region: MetaSchedule, parameters: AbstractSet[str]) -> frozenset[str]:
@@ -36,7 +36,7 @@ def shared(region: MetaSchedule, parameters: AbstractSet[str]) -> Iterator[tuple
     used = arrays(region.body)
     written = {
         s.target.array
-        for s in statements(region.body)
+        for s in statements_in(region.body)
         if isinstance(s, Assign) and isinstance(s.target, Index)
     }
     found: dict[tuple[str, str, Address, Address], None] = {}

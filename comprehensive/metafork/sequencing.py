@@ -44,8 +44,9 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.headers import parallel_header
 from comprehensive.metafork.jumps import jumps, negated, without_jumps
 from comprehensive.metafork.loop_forms import Variable, counted_while, form
+from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.sizes import size_of
-from comprehensive.metafork.substitution import Part, Substitution, with_operands
+from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.switches import chain
 from comprehensive.metafork.written import (
     Evaluate,

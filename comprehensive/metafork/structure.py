@@ -33,7 +33,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.headers_check import check_header, check_jumps
-from comprehensive.metafork.walk import expressions, statements
+from comprehensive.metafork.walk import statements_in, subexpressions
 
 
 class SplitNest(NamedTuple):
@@ -57,7 +57,7 @@ def split_nest(loop: MetaFor) -> SplitNest:
     A perfect nest is halved; of an odd one the grid gets the smaller half (the check refuses it).
     """
     run = perfect_run(loop)
-    if any(isinstance(s, MetaFor) for s in statements(run[-1].body)):
+    if any(isinstance(s, MetaFor) for s in statements_in(run[-1].body)):
         return SplitNest(run, run[-1].body)
     half = len(run) // 2
     return SplitNest(run[:half], (run[half],))
@@ -65,7 +65,7 @@ def split_nest(loop: MetaFor) -> SplitNest:
 
 def check_structure(region: MetaSchedule, sink: DiagnosticSink) -> None:
     """Reports what keeps the region from being a grid of blocks of threads."""
-    loops = [s for s in statements(region.body) if isinstance(s, MetaFor)]
+    loops = [s for s in statements_in(region.body) if isinstance(s, MetaFor)]
     if not loops:
         sink.error(
             "CF0301",
@@ -75,8 +75,8 @@ def check_structure(region: MetaSchedule, sink: DiagnosticSink) -> None:
         )
         return
     check_jumps(region.body, sink)
-    inside = {name for statement in statements(region.body) for name in _declared(statement)}
-    for statement in statements(region.body):
+    inside = {name for statement in statements_in(region.body) for name in _declared(statement)}
+    for statement in statements_in(region.body):
         if isinstance(statement, For | MetaFor):
             check_header(statement, inside, sink)
     outermost = [s for s in region.body if isinstance(s, MetaFor)]
@@ -110,7 +110,7 @@ def _declared(statement: Stmt) -> tuple[str, ...]:
 
 def _outside(statement: Stmt, sink: DiagnosticSink) -> None:
     match statement:
-        case For() | While() | DoWhile() if any(isinstance(s, MetaFor) for s in statements((statement,))):
+        case For() | While() | DoWhile() if any(isinstance(s, MetaFor) for s in statements_in((statement,))):
             help_text = (
                 "put the serial loop around the meta_schedule: one launch of the grid for each iteration"
             )
@@ -140,7 +140,7 @@ def _head(statement: Stmt) -> Span:
 
 def _check_nest(loop: MetaFor, sink: DiagnosticSink) -> None:
     run = perfect_run(loop)
-    is_perfect = not any(isinstance(s, MetaFor) for s in statements(run[-1].body))
+    is_perfect = not any(isinstance(s, MetaFor) for s in statements_in(run[-1].body))
     if is_perfect and len(run) % 2 == 1:
         sink.error(
             "CF0308",
@@ -181,7 +181,7 @@ class _BlockChecker:
                     self._misplaced(statement)
 
     def _no_data(self, expression: Expr) -> None:
-        for node in expressions(expression):
+        for node in subexpressions(expression):
             if isinstance(node, Index):
                 self.sink.error(
                     "CF0316",
@@ -218,7 +218,7 @@ class _BlockChecker:
     def _band(self, loop: MetaFor, uniform: frozenset[str]) -> None:
         run = perfect_run(loop)
         body = run[-1].body
-        for statement in statements(body):
+        for statement in statements_in(body):
             if isinstance(statement, MetaFor):
                 self.sink.error(
                     "CF0315",

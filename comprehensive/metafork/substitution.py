@@ -7,7 +7,7 @@ In: a tree and what its names become.  Out: the tree in these terms::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -17,84 +17,19 @@ from comprehensive.metafork.ast import (
     Binary,
     Block,
     Break,
-    Call,
-    Cast,
-    Conditional,
     Continue,
     Declare,
     DoWhile,
     Expr,
-    FloatLiteral,
     For,
     If,
     Index,
-    IntLiteral,
     MetaFor,
     Name,
     Stmt,
-    Unary,
     While,
 )
-
-
-def with_operands(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """The expression with every operand of it changed."""
-    match expression:
-        case IntLiteral() | FloatLiteral() | Name():
-            return expression
-        case Index(_, subscripts):
-            return replace(expression, subscripts=tuple(map(change, subscripts)))
-        case Unary(_, operand) | Cast(_, operand):
-            return replace(expression, operand=change(operand))
-        case Binary(_, left, right):
-            return replace(expression, left=change(left), right=change(right))
-        case Conditional(condition, then, otherwise):
-            return replace(
-                expression, condition=change(condition), then=change(then), otherwise=change(otherwise)
-            )
-        case Call(_, arguments):
-            return replace(expression, arguments=tuple(map(change, arguments)))
-        case _:
-            assert_never(expression)
-
-
-def map_stmt_exprs(
-    body: tuple[Stmt, ...], fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr] | None = None
-) -> tuple[Stmt, ...]:
-    """Apply ``fn`` to every whole expression of the statements: values, conditions, bounds, subscripts.
-
-    The target of an assignment is not itself an expression to ``fn``; its subscripts are, or those to ``subscript``.
-    """
-    return tuple(_map_statement(s, fn, subscript or fn) for s in body)
-
-
-def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr]) -> Stmt:
-    def inside(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        return map_stmt_exprs(body, fn, subscript)
-
-    match statement:
-        case Declare():
-            initial = None if statement.initial is None else fn(statement.initial)
-            return replace(statement, dims=tuple(fn(d) for d in statement.dims), initial=initial)
-        case Assign():
-            target = statement.target
-            if isinstance(target, Index):
-                target = replace(target, subscripts=tuple(map(subscript, target.subscripts)))
-            return replace(statement, target=target, value=fn(statement.value))
-        case If():
-            then, otherwise = inside(statement.then), inside(statement.otherwise)
-            return replace(statement, condition=fn(statement.condition), then=then, otherwise=otherwise)
-        case For() | MetaFor():
-            start, bound, step = fn(statement.start), fn(statement.bound), fn(statement.step)
-            return replace(statement, start=start, bound=bound, step=step, body=inside(statement.body))
-        case While() | DoWhile():
-            return replace(statement, condition=fn(statement.condition), body=inside(statement.body))
-        case Block():
-            return replace(statement, body=inside(statement.body))
-        case Break() | Continue():
-            return statement
-        case _:
-            assert_never(statement)
+from comprehensive.metafork.rewrite import with_operands
 
 
 @dataclass(frozen=True, slots=True)

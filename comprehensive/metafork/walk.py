@@ -1,14 +1,19 @@
-"""The parts of expressions and statements, for code that looks at all of them.
+"""The walker: the parts of expressions and statements, for code that looks at all of them.
 
-In: a node.  Out: its parts, in the order of the text::
+In: a node or a body of any IR.  Out: what is in it, in the order of the text::
 
     children(Binary("+", Name("a"), Name("b"))) == (Name("a"), Name("b"))
+
+One step down are :func:`children` of an expression, :func:`own_expressions` and :func:`bodies` of a statement.
+Everything below are :func:`subexpressions` of an expression, and of a body :func:`statements_in`,
+:func:`all_statements_in`, :func:`expressions_in` and :func:`subexpressions_in`.  :mod:`rewrite` has the counterparts
+that change what is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import assert_never
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias, TypeVar, assert_never, overload
 
 from comprehensive.metafork.ast import (
     Assign,
@@ -29,10 +34,32 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     MetaFor,
     Name,
+    ScalarType,
     Stmt,
     Unary,
     While,
 )
+from comprehensive.metafork.own_statement import OwnStatement
+
+Statement: TypeAlias = (
+    Declare
+    | Assign
+    | If["Statement"]
+    | For["Statement"]
+    | MetaFor
+    | While
+    | DoWhile
+    | Break
+    | Continue
+    | Block
+    | OwnStatement
+)
+"""A statement of any IR."""
+
+S = TypeVar("S", bound=Statement)
+"""The statements of one IR: those that may stand in its bodies."""
+
+# --- one step down -------------------------------------------------------------------------------------------
 
 
 def children(expression: Expr) -> tuple[Expr, ...]:
@@ -40,42 +67,75 @@ def children(expression: Expr) -> tuple[Expr, ...]:
     match expression:
         case IntLiteral() | FloatLiteral() | Name():
             return ()
-        case Index(_, subscripts):
-            return subscripts
-        case Unary(_, operand) | Cast(_, operand):
-            return (operand,)
-        case Binary(_, left, right):
-            return (left, right)
-        case Conditional(condition, then, otherwise):
-            return (condition, then, otherwise)
-        case Call(_, arguments):
-            return arguments
+        case Binary():
+            return (expression.left, expression.right)
+        case Index():
+            return expression.subscripts
+        case Unary() | Cast():
+            return (expression.operand,)
+        case Conditional():
+            return (expression.condition, expression.then, expression.otherwise)
+        case Call():
+            return expression.arguments
         case _:
             assert_never(expression)
 
 
-def parts(statement: Stmt) -> tuple[tuple[Expr, ...], tuple[Stmt, ...]]:
-    """The expressions of a statement itself, and the statements in it."""
+def own_expressions(statement: Statement) -> tuple[Expr, ...]:
+    """The whole expressions of a statement itself, its target among them, but not those of statements in it."""
     match statement:
-        case Declare(_, _, dims, initial):
-            return (*dims, *(() if initial is None else (initial,))), ()
-        case Assign(target, _, value):
-            return (target, value), ()
-        case If(condition, then, otherwise):
-            return (condition,), (*then, *otherwise)
-        case For(_, _, start, _, bound, step, body) | MetaFor(_, _, start, _, bound, step, body):
-            return (start, bound, step), body
-        case While(condition, body) | DoWhile(body, condition):
-            return (condition,), body
-        case Break() | Continue():
-            return (), ()
-        case Block(body):
-            return (), body
+        case Assign():
+            return (statement.target, statement.value)
+        case Declare():
+            return statement.dims if statement.initial is None else (*statement.dims, statement.initial)
+        case If() | While() | DoWhile():
+            return (statement.condition,)
+        case For() | MetaFor():
+            return (statement.start, statement.bound, statement.step)
+        case Break() | Continue() | Block():
+            return ()
+        case OwnStatement():
+            return statement.own_expressions
         case _:
             assert_never(statement)
 
 
-def expressions(expression: Expr) -> Iterator[Expr]:
+@overload
+def bodies(statement: If[S] | For[S]) -> tuple[tuple[S, ...], ...]: ...
+@overload
+def bodies(statement: MetaFor | While | DoWhile | Block) -> tuple[tuple[Stmt, ...], ...]: ...
+@overload
+def bodies(statement: Declare | Assign | Break | Continue | OwnStatement) -> tuple[()]: ...
+def bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
+    """The bodies of a statement, with statements of the same IR: both branches of an ``if``, that of a loop."""
+    match statement:
+        case Assign() | Declare() | Break() | Continue() | OwnStatement():
+            return ()
+        case If():
+            return (statement.then, statement.otherwise)
+        case For() | MetaFor() | While() | DoWhile() | Block():
+            return (statement.body,)
+        case _:
+            assert_never(statement)
+
+
+def declared(statement: Statement) -> Mapping[str, ScalarType]:
+    """The names that a statement itself declares, with their types: a scalar, an array, the iterator of a loop."""
+    match statement:
+        case Declare():
+            return {statement.name: statement.type}
+        case For() | MetaFor():
+            return {} if statement.type is None else {statement.iterator: statement.type}
+        case OwnStatement():
+            return statement.declared
+        case _:
+            return {}
+
+
+# --- everything below ----------------------------------------------------------------------------------------
+
+
+def subexpressions(expression: Expr) -> Iterator[Expr]:
     """The expression and everything in it, outer before inner."""
     pending = [expression]
     while pending:
@@ -84,39 +144,70 @@ def expressions(expression: Expr) -> Iterator[Expr]:
         pending.extend(reversed(children(node)))
 
 
-def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """The statements and everything in them, outer before inner."""
-    pending = list(reversed(body))
+@overload
+def statements_in(body: Iterable[Stmt]) -> Iterator[Stmt]: ...
+@overload
+def statements_in(body: Iterable[S]) -> Iterator[S]: ...
+def statements_in(body: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements of a body and of all bodies in it, outer before inner; those of threads only in such a body."""
+    pending = [*body]
+    pending.reverse()
     while pending:
         node = pending.pop()
         yield node
-        pending.extend(reversed(parts(node)[1]))
+        for inner in reversed(bodies(node)):
+            pending.extend(reversed(inner))
+
+
+@overload
+def all_statements_in(body: Iterable[Stmt]) -> Iterator[Stmt]: ...
+@overload
+def all_statements_in(body: Iterable[S]) -> Iterator[S | Stmt]: ...
+def all_statements_in(body: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements of a body and of all bodies in it, those of threads included, outer before inner."""
+    for statement in statements_in(body):
+        yield statement
+        if isinstance(statement, OwnStatement):
+            yield from statements_in(statement.thread_body)
+
+
+def expressions_in(body: Iterable[Statement]) -> Iterator[Expr]:
+    """Every whole expression of a body and of all bodies in it; targets are expressions, too."""
+    for statement in all_statements_in(body):
+        yield from own_expressions(statement)
+
+
+def subexpressions_in(body: Iterable[Statement]) -> Iterator[Expr]:
+    """Every expression of a body and every part of one, outer before inner."""
+    for expression in expressions_in(body):
+        yield from subexpressions(expression)
+
+
+# --- what many ask for ---------------------------------------------------------------------------------------
 
 
 def names(expression: Expr) -> Iterator[str]:
     """The scalars that an expression reads, in order of the text, repeated where they are."""
-    return (node.identifier for node in expressions(expression) if isinstance(node, Name))
+    return (node.identifier for node in subexpressions(expression) if isinstance(node, Name))
 
 
-def assigned_scalars(body: tuple[Stmt, ...]) -> frozenset[str]:
+def assigned_scalars(body: Iterable[Statement]) -> frozenset[str]:
     """Return the scalars that statements assign, iterators of loops that do not declare them among these."""
-    found = [
-        s.target.identifier for s in statements(body) if isinstance(s, Assign) and isinstance(s.target, Name)
-    ]
-    return frozenset(
-        [*found, *(s.iterator for s in statements(body) if isinstance(s, For) and s.type is None)]
-    )
+    found: set[str] = set()
+    for statement in all_statements_in(body):
+        match statement:
+            case Assign(target=Name(identifier)):
+                found.add(identifier)
+            case For(type=None, iterator=iterator):
+                found.add(iterator)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
     """The arrays whose elements statements read or write."""
-    return frozenset(
-        node.array
-        for statement in statements(body)
-        for part in parts(statement)[0]
-        for node in expressions(part)
-        if isinstance(node, Index)
-    )
+    return frozenset(node.array for node in subexpressions_in(body) if isinstance(node, Index))
 
 
 def too_deep(roots: tuple[Stmt, ...] | tuple[Expr, ...], limit: int) -> Expr | Stmt | None:
@@ -129,8 +220,8 @@ def too_deep(roots: tuple[Stmt, ...] | tuple[Expr, ...], limit: int) -> Expr | S
         if isinstance(
             node, Assign | Declare | If | For | MetaFor | While | DoWhile | Break | Continue | Block
         ):
-            expressions_of_node, statements_of_node = parts(node)
-            pending.extend((child, depth + 1) for child in (*expressions_of_node, *statements_of_node))
+            pending.extend((part, depth + 1) for part in own_expressions(node))
+            pending.extend((inner, depth + 1) for body in bodies(node) for inner in body)
         else:
             pending.extend((child, depth + 1) for child in children(node))
     return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from comprehensive.diagnostics import Span
@@ -32,7 +33,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.tokens import Token
-from comprehensive.metafork.walk import children, parts
+from comprehensive.metafork.walk import bodies, children, own_expressions
 
 # --- expressions ---------------------------------------------------------------------------------------------
 
@@ -144,11 +145,11 @@ def below(node: object) -> tuple[object, ...]:
         case Initialiser(items):
             return items
         case Declare(elements=elements):
-            inner = parts(node)[0]
+            inner = own_expressions(node)
             return inner if elements is None else (*inner, elements)
         case Assign() | If() | For() | MetaFor() | While() | DoWhile() | Block() | Break() | Continue():
-            expressions, statements = parts(cast("Stmt", node))
-            return (*expressions, *statements)
+            statement = cast("Stmt", node)
+            return (*own_expressions(statement), *chain.from_iterable(bodies(statement)))
         case _:
             return children(cast(Expr, node))
 

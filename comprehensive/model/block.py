@@ -37,20 +37,15 @@ from comprehensive.kernel_ir.kernel import (
     KernelStmt,
     MultiplyAdd,
     OfTiles,
-    Plain,
     Put,
     SharedTile,
     Stage,
     StageBox,
     StageRow,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
     Vectors,
     VectorStore,
 )
 from comprehensive.loops.access import names_read
-from comprehensive.loops.traverse import statements_in, subexpressions
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import (
     Assign,
@@ -72,10 +67,10 @@ from comprehensive.metafork.ast import (
     MetaFor,
     Name,
     ScalarType,
-    Stmt,
     Unary,
     While,
 )
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.model.accesses import VECTOR_BYTES, Mask, Tally
 from comprehensive.model.instructions import is_fused, of_function, of_operator
 from comprehensive.model.integers import calculate
@@ -195,25 +190,36 @@ class Walk:
     def statements(self, body: Sequence[KernelStmt], times: float) -> None:
         for statement in body:
             match statement:
-                case Plain():
-                    self.plain(statement.body, times)
+                # The most frequent ones first.
+                case Assign():
+                    self._assign(statement, times)
+                case Declare(dims=(), initial=None) | Declare(dims=(_, *_)):
+                    self.values[statement.name] = LOADED
+                case Declare():
+                    assert statement.initial is not None
+                    value = self._value(statement.initial, times)
+                    self._set(statement.name, _as(statement.type, value), 0)
+                case For():
+                    self._loop(statement, times)
+                case If(condition=Call(function=function, arguments=(_, IntLiteral(value=usual)))) if (
+                    function == EXPECTED
+                ):
+                    self.statements(statement.then if usual else statement.otherwise, times)
+                case If():
+                    for _, taken in self._branches(statement.condition, times):
+                        self.statements(statement.then if taken else statement.otherwise, times)
+                case Block() | While() | DoWhile():
+                    self.statements(statement.body, times)
                 case Barrier():
                     self._end_of_region(times)
                     self.tally.barriers += times
-                case Comment():
-                    pass
-                case UniformFor():
-                    self._loop(statement.header, statement.body, times)
-                case UniformIf() | ThreadIf():
-                    for _, taken in self._branches(statement.condition, times):
-                        self.statements(statement.then if taken else statement.otherwise, times)
                 case SharedTile():
-                    self._shared[statement.name] = (
-                        4 * self._value(statement.offset_words, 0),
-                        statement.type,
-                    )
+                    begin = 4 * self._value(statement.offset_words, 0)
+                    self._shared[statement.name] = (begin, statement.type)
                 case OfTiles():
                     self._of_tiles(statement, times)
+                case Comment() | MetaFor() | Break() | Continue():
+                    pass
                 case _:
                     assert_never(statement)
 
@@ -254,35 +260,6 @@ class Walk:
                 self._end_of_region(times)
             case _:
                 raise ValueError(f"{statement} is not known")
-
-    def plain(self, body: Sequence[Stmt], times: float) -> None:
-        for statement in body:
-            match statement:
-                case Declare(dims=(), initial=None) | Declare(dims=(_, *_)):
-                    self.values[statement.name] = LOADED
-                case Declare():
-                    assert statement.initial is not None
-                    value = self._value(statement.initial, times)
-                    self._set(statement.name, _as(statement.type, value), 0)
-                case Assign():
-                    self._assign(statement, times)
-                case If(condition=Call(function=function, arguments=(_, IntLiteral(value=usual)))) if (
-                    function == EXPECTED
-                ):
-                    self.plain(statement.then if usual else statement.otherwise, times)
-                case If():
-                    for _, taken in self._branches(statement.condition, times):
-                        self.plain(statement.then if taken else statement.otherwise, times)
-                case For():
-                    self._loop(statement, None, times)
-                case Block():
-                    self.plain(statement.body, times)
-                case While() | DoWhile():
-                    self.plain(statement.body, times)
-                case MetaFor() | Break() | Continue():
-                    pass
-                case _:
-                    assert_never(statement)
 
     def _assign(self, statement: Assign, times: float) -> None:
         value = self._value(statement.value, times)
@@ -329,40 +306,33 @@ class Walk:
         yield bool(both.any())
         self._active = before
 
-    def _loop(self, header: For, body: Sequence[KernelStmt] | None, times: float) -> None:
-        self.values[header.iterator] = self._value(header.start, 0)
-        turns = self._turns(header)
+    def _loop(self, loop: For[KernelStmt], times: float) -> None:
+        self.values[loop.iterator] = self._value(loop.start, 0)
+        turns = self._turns(loop)
         # Loops in constant steps of the source are unrolled by the compiler, whoever asks for it.
-        in_one_region = header.unrolled or isinstance(header.bound, IntLiteral)
+        in_one_region = loop.unrolled or isinstance(loop.bound, IntLiteral)
         if turns is None:
-            self._uneven_loop(header, body, times, in_one_region)
+            self._uneven_loop(loop, times, in_one_region)
             return
-        if turns and header.unrolled and body is None and self._is_alike(header):
-            self.plain(header.body, times * turns)
+        # Only unrolled loops that threads run together look at the number of their turn.
+        every = loop.unrolled and loop.uniform
+        if turns and loop.unrolled and not every and self._is_alike(loop):
+            self.statements(loop.body, times * turns)
             return
-        # Only unrolled loops over statements of the block look at the number of their turn.
-        every = body is not None and header.unrolled
         for alike in _weights(turns, every=every):
-            self._turn(header, body, times * alike, in_one_region)
+            self._turn(loop, times * alike, in_one_region)
             if in_one_region and alike > 1:
                 self.tally.chain += round(self._added_chain * (alike - 1))
-            self.values[header.iterator] = self.values[header.iterator] + self._value(header.step, 0)
+            self.values[loop.iterator] = self.values[loop.iterator] + self._value(loop.step, 0)
 
-    def _turn(
-        self, header: For, body: Sequence[KernelStmt] | None, times: float, in_one_region: bool
-    ) -> None:
+    def _turn(self, loop: For[KernelStmt], times: float, in_one_region: bool) -> None:
         chain = self.tally.chain
-        if body is None:
-            self.plain(header.body, times)
-        else:
-            self.statements(body, times)
+        self.statements(loop.body, times)
         self._added_chain = max(0, self.tally.chain - chain)
         if not in_one_region:
             self._end_of_region(times)
 
-    def _uneven_loop(
-        self, header: For, body: Sequence[KernelStmt] | None, times: float, in_one_region: bool
-    ) -> None:
+    def _uneven_loop(self, header: For[KernelStmt], times: float, in_one_region: bool) -> None:
         """A loop of which threads may do more or fewer turns."""
         before, turn = self._active, 0
         while True:
@@ -378,13 +348,13 @@ class Walk:
             if not held:
                 break
             turn += 1
-            self._turn(header, body, times, in_one_region)
+            self._turn(header, times, in_one_region)
             number = self.values[header.iterator]
             if not isinstance(number, Data):
                 self.values[header.iterator] = number + self._value(header.step, 0)
         self._active = before
 
-    def _turns(self, header: For) -> int | None:
+    def _turns(self, header: For[KernelStmt]) -> int | None:
         """How often a loop is done, where that is the same for all threads and it counts up in equal steps."""
         if header.iterator in names_read(header.step):
             return None
@@ -393,13 +363,13 @@ class Walk:
             return None
         return max(0, -(-(bound - start) // step))
 
-    def _is_alike(self, header: For) -> bool:
+    def _is_alike(self, loop: For[KernelStmt]) -> bool:
         """Whether turns access no memory and have no statement under a condition, so that they count alike."""
-        if id(header) not in self._alike:
-            self._alike[id(header)] = all(map(self._counts_alike, statements_in(header.body)))
-        return self._alike[id(header)]
+        if id(loop) not in self._alike:
+            self._alike[id(loop)] = all(map(self._counts_alike, statements_in(loop.body)))
+        return self._alike[id(loop)]
 
-    def _counts_alike(self, statement: Stmt) -> bool:
+    def _counts_alike(self, statement: KernelStmt) -> bool:
         match statement:
             case Declare(initial=initial):
                 expressions = () if initial is None else (initial,)

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import Kernel, KernelStmt, Plain, SharedTile, statements_of
+from comprehensive.kernel_ir.kernel import Kernel, KernelStmt, SharedTile
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.ir import Coordinate, Nest, Role
-from comprehensive.loops.traverse import statements_in
 from comprehensive.metafork.ast import Declare, Expr
+from comprehensive.metafork.walk import statements_in
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.model import Footprint, Level, Opaque, Tile
 
@@ -157,15 +157,13 @@ def _constant(polynomial: Polynomial) -> int | None:
 
 
 def _shared(body: Sequence[KernelStmt]) -> Iterator[Shared]:
-    for statement in statements_of(body):
+    for statement in statements_in(body):
         if isinstance(statement, SharedTile):
             size = statement.type.size_bytes
             yield Shared(statement.name, statement.of, size, statement.offset_words)
 
 
 def _arrays_of_thread(body: Sequence[KernelStmt]) -> Iterator[tuple[str, tuple[Expr, ...]]]:
-    for statement in statements_of(body):
-        if isinstance(statement, Plain):
-            for each in statements_in(statement.body):
-                if isinstance(each, Declare) and each.dims:
-                    yield each.name, each.dims
+    for statement in statements_in(body):
+        if isinstance(statement, Declare) and statement.dims:
+            yield statement.name, statement.dims

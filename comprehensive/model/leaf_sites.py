@@ -16,27 +16,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import assert_never
 
 from comprehensive.codegen.profile import Profile
 from comprehensive.kernel_ir.axes import AXES, axis_extents, on_axes
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    Comment,
-    Kernel,
-    KernelStmt,
-    OfTiles,
-    Plain,
-    SharedTile,
-    Source,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-)
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.traverse import map_expr
 from comprehensive.loops.types import exact_product
 from comprehensive.machine.sites import MOST_LOOPS, ROUND, UNKNOWN, Access, Context, Region, Sites
 from comprehensive.metafork.ast import (
@@ -59,10 +47,11 @@ from comprehensive.metafork.ast import (
     MetaFor,
     Name,
     ScalarType,
-    Stmt,
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.model.instructions import is_fused, of_function, of_operator
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
@@ -187,28 +176,6 @@ class _Walk:
     def statements(self, body: Sequence[KernelStmt], context: int, environment: dict[str, Value]) -> None:
         for statement in body:
             match statement:
-                case Plain():
-                    self.plain(statement.body, context, environment)
-                case Barrier():
-                    self._end_region(context, environment, barrier=True)
-                case Comment():
-                    pass
-                case UniformFor():
-                    self._loop(statement.header, statement.body, context, environment)
-                case UniformIf() | ThreadIf():
-                    self._condition(
-                        statement.condition, statement.then, statement.otherwise, context, environment
-                    )
-                case SharedTile():
-                    self.shared.add(statement.name)
-                    self.types[statement.name] = statement.type
-                    self.arrays[statement.name] = len(self.arrays)
-                case OfTiles():
-                    raise ValueError(f"{self.kernel.name} is a kernel over tiles")
-
-    def plain(self, body: Sequence[Stmt], context: int, environment: dict[str, Value]) -> None:
-        for statement in body:
-            match statement:
                 case Declare(dims=(), initial=None) | Declare(dims=(_, *_)):
                     environment[statement.name] = LOADED
                 case Declare() if statement.name in self.places:
@@ -220,22 +187,26 @@ class _Walk:
                 case Assign():
                     self._assign(statement, context, environment)
                 case If():
-                    self._condition(
-                        statement.condition,
-                        (Plain(statement.then),),
-                        (Plain(statement.otherwise),) if statement.otherwise else (),
-                        context,
-                        environment,
-                    )
+                    self._condition(statement, context, environment)
                 case For():
-                    self._loop(statement, (Plain(statement.body),), context, environment)
+                    self._loop(statement, context, environment)
                 case Block():
-                    self.plain(statement.body, context, environment)
+                    self.statements(statement.body, context, environment)
                 case While() | DoWhile():
                     self._unknown(statement.body, environment)
-                    self.plain(statement.body, context, environment)
-                case MetaFor() | Break() | Continue():
+                    self.statements(statement.body, context, environment)
+                case Barrier():
+                    self._end_region(context, environment, barrier=True)
+                case SharedTile():
+                    self.shared.add(statement.name)
+                    self.types[statement.name] = statement.type
+                    self.arrays[statement.name] = len(self.arrays)
+                case Comment() | MetaFor() | Break() | Continue():
                     pass
+                case OfTiles():
+                    raise ValueError(f"{self.kernel.name} is a kernel over tiles")
+                case _:
+                    assert_never(statement)
 
     def _assign(self, statement: Assign, context: int, environment: dict[str, Value]) -> None:
         value = self._value(statement.value, context, environment)
@@ -261,15 +232,9 @@ class _Walk:
 
     # --- control flow
 
-    def _condition(
-        self,
-        condition: Expr,
-        then: Sequence[KernelStmt],
-        otherwise: Sequence[KernelStmt],
-        context: int,
-        environment: dict[str, Value],
-    ) -> None:
-        held = self._value(condition, context, environment)
+    def _condition(self, statement: If[KernelStmt], context: int, environment: dict[str, Value]) -> None:
+        then, otherwise = statement.then, statement.otherwise
+        held = self._value(statement.condition, context, environment)
         if not otherwise or isinstance(held, Data):
             self.statements(then, context, environment)
             if otherwise:
@@ -286,42 +251,37 @@ class _Walk:
         self.contexts.append(Context(parent, turns, is_loop, instructions, 0))
         return len(self.contexts) - 1
 
-    def _loop(
-        self, header: For, body: Sequence[KernelStmt], context: int, environment: dict[str, Value]
-    ) -> None:
+    def _loop(self, loop: For[KernelStmt], context: int, environment: dict[str, Value]) -> None:
         start, bound, step = (
-            integer_of(self._index(e, environment)) for e in (header.start, header.bound, header.step)
+            integer_of(self._index(e, environment)) for e in (loop.start, loop.bound, loop.step)
         )
         if isinstance(start, Name) and start.identifier.startswith("blockIdx."):
             # A block is one turn: the grid has as many as there are.
-            environment[header.iterator] = start
-            self.statements(body, context, environment)
+            environment[loop.iterator] = start
+            self.statements(loop.body, context, environment)
             return
         first = {f"threadIdx.{axis}": ZERO for axis in AXES}
         turns = self._turns(
-            header.relation, self.numbers.middle(substitute(start, first)), self.numbers.middle(bound), step
+            loop.relation, self.numbers.middle(substitute(start, first)), self.numbers.middle(bound), step
         )
         inside = self._context(
             context, self.numbers.position(turns), is_loop=True, instructions=TURN_INSTRUCTIONS
         )
-        turn = f"{header.iterator}@{inside}"
+        turn = f"{loop.iterator}@{inside}"
         self.loops[inside] = (turn, context)
         self.numbers.middles[turn] = self.numbers.half(turns)
         within = dict(environment)
-        self._unknown(header.body, within)
-        for statement in body:
-            if isinstance(statement, Plain):
-                self._unknown(statement.body, within)
-        within[header.iterator] = add(start, multiply(step, Name(turn)))
+        self._unknown(loop.body, within)
+        within[loop.iterator] = add(start, multiply(step, Name(turn)))
         outer = self.extents
         self.extents = self._taking_part(start, bound, step)
-        if not isinstance(header.bound, IntLiteral):
+        if not isinstance(loop.bound, IntLiteral):
             around = self.contexts[context]
             self.contexts[context] = replace(around, instructions=around.instructions + LOOP_INSTRUCTIONS)
-        is_one_region = isinstance(header.bound, IntLiteral) and header.bound.value <= MOST_UNROLLED
+        is_one_region = isinstance(loop.bound, IntLiteral) and loop.bound.value <= MOST_UNROLLED
         if is_one_region:
             depth = self.region.depth
-            self.statements(body, inside, within)
+            self.statements(loop.body, inside, within)
             added = max(0, self.region.depth - depth)
             count = fold(turns)
             if isinstance(count, IntLiteral):
@@ -331,13 +291,13 @@ class _Walk:
             self.region = self._opened(inside)
             forget(within)
             before = self.region.number
-            self.statements(body, inside, within)
+            self.statements(loop.body, inside, within)
             # A loop with others in it, or with barriers, does not begin a turn before the last one ends.
             self._closed(is_round=self.region.number == before)
             self.region = self._opened(context)
             forget(environment)
         self.extents = outer
-        self._unknown(header.body, environment)
+        self._unknown(loop.body, environment)
 
     def _turns(self, relation: str, start: Expr, bound: Expr, step: Expr) -> Expr:
         apart, size = Binary("-", bound, start), step
@@ -360,9 +320,9 @@ class _Walk:
                 found[axis] = self.numbers.position(self.numbers.middle(bound))
         return (found[0], found[1], found[2])
 
-    def _unknown(self, body: Sequence[Stmt], environment: dict[str, Value]) -> None:
+    def _unknown(self, body: tuple[KernelStmt, ...], environment: dict[str, Value]) -> None:
         """Forget the values that the body changes, since they differ from turn to turn."""
-        for name in assigned_names(tuple(body)):
+        for name in assigned_scalars(body):
             if name in environment and not isinstance(environment[name], Data):
                 environment[name] = LOADED
 
@@ -493,7 +453,7 @@ def _together(accesses: Sequence[Access]) -> list[Access]:
 
 def _without_casts(expr: Expr) -> Expr:
     """Drop casts to integer types: what is computed in 64 bits needs none."""
-    return map_expr(
+    return map_expression(
         expr,
         lambda e: (
             e.operand
@@ -505,5 +465,7 @@ def _without_casts(expr: Expr) -> Expr:
 
 def _readsdata(expr: Expr) -> bool:
     found: list[Expr] = []
-    map_expr(expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e)
+    map_expression(
+        expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e
+    )
     return bool(found)

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from math import prod
 from typing import Any
 
 from comprehensive.counters.registers import tile_registers
-from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Plain, Source
+from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.work import Work
-from comprehensive.metafork.ast import IntLiteral
+from comprehensive.metafork.ast import Declare, IntLiteral
 from comprehensive.model.block import Walk, block_work
 from comprehensive.model.values import stride
 from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
@@ -133,10 +134,10 @@ class _Tile:
         """
         wanted = 2 if cut else 1
         origins = [size_of(c.origin(IntLiteral(wanted)), self.sizes) for c in self.tile.coordinates]
-        places = next(s for s in self.kernel.body if isinstance(s, Plain))
+        places = tuple(takewhile(lambda s: isinstance(s, Declare), self.kernel.body))
         for number in range(4 ** len(origins) + 8):
             walk = Walk(self.kernel, values, self._shape(), (number,))
-            walk.plain(places.body, 0)
+            walk.statements(places, 0)
             if [walk.values.get(name) for name in self.kernel.origins] == origins:
                 return number
         raise AssertionError(f"no block of {self.kernel.name} is in the middle")

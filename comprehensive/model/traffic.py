@@ -19,8 +19,8 @@ from comprehensive.algebra import Polynomial
 from comprehensive.codegen.plan import Traffic
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
 from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.operands import loops_of
 
 

@@ -18,13 +18,14 @@ from typing import TypeAlias
 import numpy as np
 
 from comprehensive.diagnostics import GENERATED
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, SharedTile, statements_of
+from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, SharedTile
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Nest
 from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
 from comprehensive.machine.sites import BANKS, SECTOR_BYTES
 from comprehensive.metafork.ast import Index
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.walk import statements_in
 from comprehensive.model.accesses import distinct, units
 from comprehensive.model.block import Touch, Walk
 from comprehensive.model.launched import Launched
@@ -135,7 +136,7 @@ class _Sites:
     def __init__(self, kernel: Kernel, nest: Nest) -> None:
         self._nest = nest
         self._tiles = {
-            tile.name: tile.of for tile in statements_of(kernel.body) if isinstance(tile, SharedTile)
+            tile.name: tile.of for tile in statements_in(kernel.body) if isinstance(tile, SharedTile)
         }
         self._file = nest.span.file
         self._lines = lines_of(nest)

@@ -30,7 +30,7 @@ from comprehensive.algebra import (
 from comprehensive.algebra.comparison import DenominatorError
 from comprehensive.algebra.quotients import monotone
 from comprehensive.algebra.simplify import simplify
-from comprehensive.optimize.nearby import farther, nearby
+from comprehensive.optimize.orders import Orders
 from comprehensive.optimize.protocols import (
     Applied,
     Counter,
@@ -110,6 +110,7 @@ class Problem(Generic[Fragment]):
         ranges = [atom for counter in self.counters for atom in _range(counter)]
         self.space = System((*assumptions, *ranges))
         """Everything that the assumptions allow: what leaves and dead ends divide among themselves."""
+        self._orders = Orders()
         self._evaluations: dict[tuple[str, Fragment], Evaluation] = {}
         self._outcomes: dict[tuple[str, Fragment], Applied[Fragment] | NotApplicable] = {}
         self._far_points: deque[Point] = deque(maxlen=_MOST_FAR_POINTS)
@@ -146,18 +147,29 @@ class Problem(Generic[Fragment]):
             return self.solver.check(system)
         if self.solver.glance(system) is not None:
             return self.solver.check(system)
-        start = parent.verdict.point
-        point = nearby(system, start, quotients, self._far_points)
-        if point is None and self.solver.refuted(system) is None:
-            point = farther(system, start, quotients)
+        # numpy takes time to load, and most trees of users have no quotients.
+        from comprehensive.optimize.nearby import LITTLE, nearby
+
+        starts = (parent.verdict.point, *self._far_points)
+        # Most systems have a point that is found in a few milliseconds; elimination takes longer to find nothing.
+        point = nearby(system, starts, quotients, LITTLE)
+        if point is None and not self._refuted(system, tuple(quotients)):
+            point = nearby(system, starts, quotients)
+            if point is not None:
+                # What took long to find helps where the same counters meet on another branch.
+                self._far_points.append(point)
         if point is not None:
             self.solver.enter(system, point)
-            return self.solver.check(system)
-        verdict = self.solver.check(system)
-        if isinstance(verdict, Consistent):
-            # What took long to find helps where the same counters meet on another branch.
-            self._far_points.append(verdict.point)
-        return verdict
+        return self.solver.check(system)
+
+    def _refuted(self, system: System, quotients: tuple[Quotient, ...]) -> bool:
+        """Whether elimination finds a contradiction, which the solver then knows."""
+        if self.solver.refuted(system) is not None:
+            return True
+        found = self._orders.refuted(system, quotients)
+        if found is not None:
+            self.solver.enter_contradiction(system, found)
+        return found is not None
 
     def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
         """Return `simplified` plus `added`, compared with what bounds the same limits.

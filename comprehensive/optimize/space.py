@@ -14,7 +14,6 @@ from comprehensive.algebra import Atom, Inconsistent, Polynomial, Quotient, Rela
 from comprehensive.algebra.comparison import compared
 from comprehensive.algebra.normal import normalised
 from comprehensive.algebra.sign_sets import Signs, SignSet
-from comprehensive.optimize.nearby import nearby
 from comprehensive.optimize.protocols import Value
 
 
@@ -50,11 +49,16 @@ class Space:
 
     def _is_refuted(self, atom: Atom) -> bool:
         """Whether a point without the atom is found by moving parameters, which is quick where there are quotients."""
-        for complement in atom.complements() if self._quotients and atom.truth is None else ():
-            system = self.system.add(complement)
-            if self._solver.glance(system) is None and nearby(system, {}, self._quotients) is not None:
-                return True
-        return False
+        if not self._quotients or atom.truth is not None:
+            return False
+        # numpy takes time to load, and most trees of users have no quotients.
+        from comprehensive.optimize.nearby import nearby
+
+        systems = (self.system.add(complement) for complement in atom.complements())
+        return any(
+            self._solver.glance(system) is None and nearby(system, (), self._quotients) is not None
+            for system in systems
+        )
 
     def _atom(self, left: Value, right: Value, relation: Relation) -> Atom:
         """Return `right - left relation 0`, in as few factors as the assumptions need."""

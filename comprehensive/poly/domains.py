@@ -16,8 +16,9 @@ from enum import Enum
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED
 from comprehensive.loops.access import Access, SerialLoop, accesses
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Threads
-from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name
+from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads
+from comprehensive.metafork.ast import Binary, Expr, If, Index, IntLiteral, Name
+from comprehensive.metafork.walk import bodies
 from comprehensive.poly.indices import (
     ALWAYS,
     Guard,
@@ -147,15 +148,10 @@ def _conditions_around(body: tuple[BlockStmt, ...], depth: int) -> list[int]:
     """Return for each band how many conditions stand around it."""
     found: list[int] = []
     for statement in body:
-        match statement:
-            case Threads():
-                found.append(depth)
-            case BlockFor():
-                found += _conditions_around(statement.body, depth)
-            case BlockIf():
-                found += _conditions_around((*statement.then, *statement.otherwise), depth + 1)
-            case BlockDeclare():
-                pass
+        if isinstance(statement, Threads):
+            found.append(depth)
+        for inner in bodies(statement):
+            found += _conditions_around(inner, depth + isinstance(statement, If))
     return found
 
 

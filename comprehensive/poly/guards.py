@@ -13,22 +13,21 @@ from functools import lru_cache
 from itertools import product
 
 from comprehensive.loops.access import Access, Context, Mode, accesses
-from comprehensive.loops.ir import Array, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.ir import Array, BlockStmt, Nest
+from comprehensive.loops.traverse import expand_bands
 from comprehensive.metafork.ast import (
     Binary,
     Block,
     Declare,
-    DoWhile,
     Expr,
-    For,
     If,
     Index,
     IntLiteral,
     ScalarType,
     Stmt,
     Unary,
-    While,
 )
+from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.poly.boxes import NoBoxError, extreme
 from comprehensive.poly.domains import Place, Reference, complete, domain, facts_at, reference_at
 from comprehensive.poly.elements import simplified
@@ -218,32 +217,13 @@ class _Rewriter:
         self._number = 0
 
     def blocks(self, body: tuple[BlockStmt, ...]) -> tuple[BlockStmt, ...]:
-        result: list[BlockStmt] = []
-        for statement in body:
-            match statement:
-                case Threads():
-                    result.append(replace(statement, body=self.body(statement.body)))
-                case BlockFor():
-                    result.append(replace(statement, body=self.blocks(statement.body)))
-                case BlockIf():
-                    then = self.blocks(statement.then)
-                    result.append(replace(statement, then=then, otherwise=self.blocks(statement.otherwise)))
-                case _:
-                    result.append(statement)
-        return tuple(result)
+        return expand_bands(body, lambda band: (replace(band, body=self.body(band.body)),))
 
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         result: list[Stmt] = []
         for statement in body:
-            match statement:
-                case If():
-                    number = self._number
-                    self._number += 1
-                    then = self.body(statement.then)
-                    otherwise = self.body(statement.otherwise)
-                    result += self._change(number, replace(statement, then=then, otherwise=otherwise))
-                case For() | While() | DoWhile() | Block():
-                    result.append(replace(statement, body=self.body(statement.body)))
-                case _:
-                    result.append(statement)
+            number = self._number
+            self._number += isinstance(statement, If)
+            changed = with_bodies(statement, self.body)
+            result += self._change(number, changed) if isinstance(changed, If) else (changed,)
         return tuple(result)

@@ -15,31 +15,26 @@ from typing import assert_never
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
-from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
-from comprehensive.loops.rewrite import subexpressions
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import BlockStmt, Nest, Role, Scalar
 from comprehensive.loops.sizes import sizes
 from comprehensive.loops.types import names_declared, type_of
 from comprehensive.metafork.ast import (
     Binary,
-    Block,
     Call,
     Cast,
     Conditional,
-    DoWhile,
     Expr,
     FloatLiteral,
     For,
-    If,
     Index,
     IntLiteral,
     Name,
     ScalarType,
-    Stmt,
     Unary,
-    While,
 )
 from comprehensive.metafork.scalar_types import INTEGER_TYPES
+from comprehensive.metafork.walk import all_statements_in, assigned_scalars, children, subexpressions
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, c_text
 
@@ -422,11 +417,9 @@ def _unconverted(expr: Expr) -> Iterator[Expr]:
     match expr:
         case Cast() if expr.type in _SIGNED:
             pass
-        case Unary() | Cast():
-            yield from _unconverted(expr.operand)
-        case Binary():
-            yield from _unconverted(expr.left)
-            yield from _unconverted(expr.right)
+        case Unary() | Cast() | Binary():
+            for operand in children(expr):
+                yield from _unconverted(operand)
         case _:
             yield from (e for e in subexpressions(expr) if e is not expr)
 
@@ -436,19 +429,7 @@ def _holds(constraint: Constraint) -> bool:
     return value == 0 if constraint.equality else value >= 0
 
 
-def _tampered(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
+def _tampered(body: tuple[BlockStmt, ...]) -> frozenset[str]:
     """Loop variables that are assigned inside their own loop."""
-    names: frozenset[str] = frozenset()
-    for statement in body:
-        match statement:
-            case For():
-                if statement.iterator in assigned_names(statement.body):
-                    names |= {statement.iterator}
-                names |= _tampered(statement.body)
-            case If() | BlockIf():
-                names |= _tampered(statement.then) | _tampered(statement.otherwise)
-            case Threads() | BlockFor() | While() | DoWhile() | Block():
-                names |= _tampered(statement.body)
-            case _:
-                pass
-    return names
+    loops = (s for s in all_statements_in(body) if isinstance(s, For))
+    return frozenset(loop.iterator for loop in loops if loop.iterator in assigned_scalars(loop.body))

@@ -16,7 +16,6 @@ from typing import assert_never
 
 from comprehensive.loops.access import Access, Mode, accesses
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import subexpressions
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -30,7 +29,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.printer import print_expr
-from comprehensive.metafork.walk import children
+from comprehensive.metafork.walk import children, subexpressions
 from comprehensive.poly.conflicts import Question
 from comprehensive.poly.domains import term_text
 from comprehensive.poly.memo import remembered

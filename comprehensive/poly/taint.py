@@ -13,7 +13,6 @@ from typing import assert_never
 
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import subexpressions
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -30,6 +29,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.memo import remembered
 
 

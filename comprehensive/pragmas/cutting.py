@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink
-from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import (
     Cut,
     Declare,
@@ -29,6 +28,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.notation import RegionText
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, grid_of
 
 
@@ -79,4 +79,4 @@ def _at(expression: Expr, name: str, value: Expr) -> Expr:
     def put(node: Expr) -> Expr:
         return value if isinstance(node, Name) and node.identifier == name else node
 
-    return map_expr(expression, put)
+    return map_expression(expression, put)

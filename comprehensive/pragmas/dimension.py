@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.normalize.counting import counted_from_zero
-from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rectangle import rectangular
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import names
 
 MAXIMUM_LOOPS = 3
@@ -74,7 +74,7 @@ def grid_of(run: Sequence[Dimension]) -> tuple[MetaFor, ...] | None:
     values: dict[str, Expr] = {}
 
     def counted(expression: Expr) -> Expr:
-        return map_expr(expression, lambda e: values.get(e.identifier, e) if isinstance(e, Name) else e)
+        return map_expression(expression, lambda e: values.get(e.identifier, e) if isinstance(e, Name) else e)
 
     loops: list[MetaFor] = []
     for each in run:

@@ -19,18 +19,20 @@ from comprehensive.loops.normalize.assigned_first import mentions
 from comprehensive.loops.normalize.local_scalars import assigns
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Block, Declare, For, If, Stmt
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.walk import statements_in
 
 
 def hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:
     """The loops that may stand around all others, outer before inner."""
-    return tuple(s for s in statements(body) if isinstance(s, For) and s.type is not None)
+    return tuple(s for s in statements_in(body) if isinstance(s, For) and s.type is not None)
 
 
 def hoisted(body: tuple[Stmt, ...], loop: For) -> tuple[Stmt, ...] | None:
     """The statements for one value of the iterator of ``loop``; None where some of them stand in no loop like it."""
     assigned = {
-        s.name for s in statements(body) if isinstance(s, Declare) and any(assigns(o, s.name) for o in body)
+        s.name
+        for s in statements_in(body)
+        if isinstance(s, Declare) and any(assigns(o, s.name) for o in body)
     }
     return _hoisted(body, loop, frozenset(assigned))
 
@@ -72,7 +74,7 @@ def _is_like(statement: For, loop: For) -> bool:
     """
     if statement is loop:
         return True
-    inner = [s for s in statements(statement.body) if isinstance(s, For)]
+    inner = [s for s in statements_in(statement.body) if isinstance(s, For)]
     if _header(statement) != _header(loop) or any(s is loop for s in inner):
         return False
     named = any(_header(s) == _header(loop) and s.iterator == loop.iterator for s in inner)

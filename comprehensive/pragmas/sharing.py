@@ -32,7 +32,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
 from comprehensive.metafork.printer import print_expr
-from comprehensive.metafork.walk import expressions, names, parts, statements
+from comprehensive.metafork.walk import names, own_expressions, statements_in, subexpressions
 from comprehensive.pragmas.clauses import private_names, reductions
 from comprehensive.pragmas.directives import Directive
 from comprehensive.pragmas.mark import Rest, Team
@@ -132,7 +132,7 @@ def with_locals(
 
 
 def _loops(loop: For) -> Iterable[For]:
-    return (s for s in statements((loop,)) if isinstance(s, For))
+    return (s for s in statements_in((loop,)) if isinstance(s, For))
 
 
 def _private(
@@ -153,7 +153,7 @@ def _private(
             iterators |= _associated(inner, nested[inner.span.start])
     everything = all(each.model == "acc" for each in own)
     found: dict[str, Span] = {}
-    for statement in statements((loop,)):
+    for statement in statements_in((loop,)):
         match statement:
             case Assign(target=Name(identifier=variable)):
                 found.setdefault(variable, statement.span)
@@ -213,7 +213,7 @@ def _mentioned_outside(text: RegionText) -> frozenset[str]:
 
 
 def _first_write(loop: For, variable: str) -> Span:
-    for statement in statements((loop,)):
+    for statement in statements_in((loop,)):
         match statement:
             case Assign(target=Name(identifier=found)) if found == variable:
                 return statement.span
@@ -266,7 +266,7 @@ def _next(loop: For) -> str:
 def _sum_operator(loop: For, variable: str) -> str | None:
     """The operator of a reduction, where a variable is updated with one and not read otherwise."""
     found: set[str] = set()
-    for statement in statements((loop,)):
+    for statement in statements_in((loop,)):
         match statement:
             case Assign(target=Name(identifier=target), operator=operator, value=value) if target == variable:
                 if operator == "=" or variable in names(value):
@@ -276,13 +276,13 @@ def _sum_operator(loop: For, variable: str) -> str | None:
                 pass
     reads = sum(
         isinstance(node, Name) and node.identifier == variable
-        for statement in statements((loop,))
-        for part in parts(statement)[0]
-        for node in expressions(part)
+        for statement in statements_in((loop,))
+        for part in own_expressions(statement)
+        for node in subexpressions(part)
     )
     updates = sum(
         isinstance(s, Assign) and isinstance(s.target, Name) and s.target.identifier == variable
-        for s in statements((loop,))
+        for s in statements_in((loop,))
     )
     return found.pop() if len(found) == 1 and reads == updates else None
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from comprehensive.diagnostics import Span
 from comprehensive.loops.traverse import declared_names
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Name, ScalarType, Stmt
-from comprehensive.metafork.walk import names, parts, statements
+from comprehensive.metafork.ast import Assign, Declare, Expr, For, Name, ScalarType, Stmt
+from comprehensive.metafork.walk import bodies, names, own_expressions, statements_in
 from comprehensive.reductions.operators import Operator, update_of
 
 
@@ -57,7 +57,7 @@ def accumulators(
 
 def _declared_types(body: tuple[Stmt, ...]) -> dict[str, ScalarType]:
     types: dict[str, ScalarType] = {}
-    for statement in statements(body):
+    for statement in statements_in(body):
         match statement:
             case Declare(type, name) | For(type, name) if type is not None:
                 types[name] = type
@@ -102,7 +102,7 @@ class _Search:
         return True
 
     def _other(self, statement: Stmt) -> None:
-        read, inner = parts(statement)
+        read = own_expressions(statement)
         match statement:
             case Assign(target=Name(identifier=name)):
                 if name not in self._own:
@@ -115,11 +115,8 @@ class _Search:
             case _:
                 pass
         self._note(read)
-        if isinstance(statement, If):
-            self.all(statement.then)
-            self.all(statement.otherwise)
-        else:
-            self.all(inner)
+        for body in bodies(statement):
+            self.all(body)
 
     def _note(self, expressions: tuple[Expr, ...]) -> None:
         for expression in expressions:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.normalize.local_scalars import declared_late
-from comprehensive.loops.traverse import declared_names, map_expr, map_stmt_exprs
+from comprehensive.loops.traverse import declared_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -39,8 +39,9 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.notation import MetaFork, RegionText, RegionTree
+from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.structure import perfect_run
-from comprehensive.metafork.walk import expressions, names, parts, statements
+from comprehensive.metafork.walk import names, own_expressions, statements_in, subexpressions
 from comprehensive.reductions.accumulators import Obstacle
 from comprehensive.reductions.operators import update_of
 from comprehensive.reductions.split import Split, arrays_assigned, split
@@ -114,7 +115,7 @@ def _parted(text: RegionText, run: Sequence[MetaFor], name: Namer) -> _Parted | 
             run = (replace(run[0], relation="<", bound=bound), *run[1:])
             found = replace(found, scalars=(*found.scalars, points))
     alone = (Declare(each.type, each.iterator, initial=each.start, span=each.span) for each in run)
-    read = {n for s in statements(first) for expression in parts(s)[0] for n in names(expression)}
+    read = {n for s in statements_in(first) for expression in own_expressions(s) for n in names(expression)}
     found = replace(found, first_body=(*(s for s in alone if s.name in read), *first))
     for loop_around in reversed(run):
         second = (replace(loop_around, body=second),)
@@ -125,13 +126,13 @@ def _held(loop: For, arrays: Mapping[str, ScalarType], name: Namer) -> tuple[dic
     """The loop with a scalar for each element that it only updates, and the elements by these scalars."""
     own = declared_names((loop,))
     held: dict[str, Index] = {}
-    for statement in statements(loop.body):
+    for statement in statements_in(loop.body):
         update = update_of(statement)
         if update is None or not isinstance(target := update.target, Index) or target.array not in arrays:
             continue
         spoken = [e for e in _elements(loop) if e.array == target.array]
         is_fixed = (
-            not own & set(names(target)) and sum(isinstance(e, Index) for e in expressions(target)) == 1
+            not own & set(names(target)) and sum(isinstance(e, Index) for e in subexpressions(target)) == 1
         )
         if is_fixed and target not in held.values() and all(e == target for e in spoken):
             held[name(f"{target.array}_element")] = target
@@ -143,16 +144,16 @@ def _held(loop: For, arrays: Mapping[str, ScalarType], name: Namer) -> tuple[dic
 
 
 def _elements(loop: For) -> Iterator[Index]:
-    for statement in statements((loop,)):
-        for expression in parts(statement)[0]:
-            yield from (e for e in expressions(expression) if isinstance(e, Index))
+    for statement in statements_in((loop,)):
+        for expression in own_expressions(statement):
+            yield from (e for e in subexpressions(expression) if isinstance(e, Index))
 
 
 def _with_scalar(body: tuple[Stmt, ...], element: Index, scalar: str) -> tuple[Stmt, ...]:
     """The statements with a scalar in the place of an element, wherever it is read or assigned."""
 
     def read(expression: Expr) -> Expr:
-        return map_expr(expression, lambda e: Name(scalar, e.span) if e == element else e)
+        return map_expression(expression, lambda e: Name(scalar, e.span) if e == element else e)
 
     def one(statement: Stmt) -> Stmt:
         match statement:
@@ -165,7 +166,7 @@ def _with_scalar(body: tuple[Stmt, ...], element: Index, scalar: str) -> tuple[S
             case _:
                 return statement
 
-    return tuple(map(one, map_stmt_exprs(body, read)))
+    return tuple(map(one, map_expressions(body, read)))
 
 
 def _regions(text: RegionText, parted: Split, second: RegionTree) -> RegionTree:

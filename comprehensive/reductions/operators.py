@@ -30,7 +30,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import expressions
+from comprehensive.metafork.walk import subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,10 @@ def update_of(statement: Stmt) -> Update | None:
 def mentions(expression: Expr, target: Name | Index) -> bool:
     """Whether an expression reads a variable, or any element of its array."""
     if isinstance(target, Name):
-        return any(isinstance(e, Name) and e.identifier == target.identifier for e in expressions(expression))
-    return any(isinstance(e, Index) and e.array == target.array for e in expressions(expression))
+        return any(
+            isinstance(e, Name) and e.identifier == target.identifier for e in subexpressions(expression)
+        )
+    return any(isinstance(e, Index) and e.array == target.array for e in subexpressions(expression))
 
 
 def _assigned(target: Name | Index, value: Expr) -> Update | None:

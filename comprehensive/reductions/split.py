@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from comprehensive.loops.access import assigned_names, leaves_loop, names_read
+from comprehensive.loops.access import leaves_loop, names_read
 from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.traverse import declared_names, rename
@@ -47,7 +47,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote, wrapping
-from comprehensive.metafork.walk import arrays, parts, statements
+from comprehensive.metafork.walk import arrays, assigned_scalars, own_expressions, statements_in
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
 from comprehensive.reductions.counts import MOST_PARTS, Counts, Level, counts_of, may_overflow, small_enough
 
@@ -185,7 +185,7 @@ def _around(before: tuple[Stmt, ...], loop: For, found: Sequence[Accumulator]) -
     clash = sorted((stored & arrays((loop,))) | (arrays_assigned((loop,)) & arrays(before)))
     if clash:
         return Obstacle(f"'{clash[0]}' is used before the loop and in it", loop.span)
-    outside = assigned_names(loop.body) - declared_names(loop.body) - {each.name for each in found}
+    outside = assigned_scalars(loop.body) - declared_names(loop.body) - {each.name for each in found}
     if outside:
         return Obstacle(f"'{min(outside)}' is assigned in the loop and declared outside", loop.span)
     kept = tuple(s for s in before if not (arrays_assigned((s,)) & data))
@@ -214,12 +214,14 @@ def _needed(body: tuple[Stmt, ...], loop: For, read: AbstractSet[str]) -> tuple[
 def arrays_assigned(body: tuple[Stmt, ...]) -> frozenset[str]:
     """The arrays of which statements assign elements."""
     return frozenset(
-        s.target.array for s in statements(body) if isinstance(s, Assign) and isinstance(s.target, Index)
+        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
     )
 
 
 def _speaks_of(body: tuple[Stmt, ...], name: str) -> bool:
-    return any(name in names_read(expression) for s in statements(body) for expression in parts(s)[0])
+    return any(
+        name in names_read(expression) for s in statements_in(body) for expression in own_expressions(s)
+    )
 
 
 # --- which loops are shared
@@ -268,7 +270,7 @@ def _chain(
             inner.type is None
             or obstacle(inner, types) is not None
             or leaves_loop(inner.body, (Break,))
-            or not assigned_names(inner.body) <= own | found
+            or not assigned_scalars(inner.body) <= own | found
             or not arrays_assigned(inner.body) <= own
         ):
             return
@@ -293,7 +295,7 @@ def _level(loop: For, types: Mapping[str, ScalarType], name: Namer) -> Level | N
 def _shared(loop: For, levels: Sequence[Level], counts: Counts) -> Stmt:
     """The loop with every level in turns; what is in no level stays as it is."""
     found = next((k for k, level in enumerate(levels) if level.loop is loop), None)
-    if found is None and not any(any(s is level.loop for s in statements(loop.body)) for level in levels):
+    if found is None and not any(any(s is level.loop for s in statements_in(loop.body)) for level in levels):
         return loop
     body = tuple(_shared(s, levels, counts) if isinstance(s, For) else s for s in loop.body)
     if found is None:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from comprehensive.codegen.conversions import converted, storage_headers
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.loops.access import substitute
-from comprehensive.loops.traverse import map_stmt_exprs
 from comprehensive.metafork.ast import Expr, Function, IntLiteral, MetaSchedule, Program, ScalarType, Stmt
 from comprehensive.metafork.file_scope import functions_besides
 from comprehensive.metafork.printer import print_region, print_regions
+from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.scope import scope_of_region
 from comprehensive.metafork.tokens import Origin, tokens
 from comprehensive.metafork.type_names import storage_names
@@ -78,7 +78,7 @@ def _types(function: Function, region: MetaSchedule) -> dict[str, ScalarType]:
 def _with_any_blocks(function: Function, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """Block sizes that the C function has no parameters for are 1: they decide who computes, not what."""
     ones: dict[str, Expr] = {p.name: IntLiteral(1) for p in function.parameters if p.added}
-    return map_stmt_exprs(body, lambda expr: substitute(expr, ones)) if ones else body
+    return map_expressions(body, lambda expr: substitute(expr, ones)) if ones else body
 
 
 def _declarations(program: Program) -> str:

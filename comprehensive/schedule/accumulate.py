@@ -17,16 +17,11 @@ from dataclasses import replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.loops.rewrite import (
-    all_names,
-    expressions_in,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-    subexpressions,
-)
+from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 
 ROUNDED_IN_MEMORY_ALONE = (ScalarType.HALF, ScalarType.BFLOAT16)
 """Scalars of these types are not rounded at every step."""
@@ -80,7 +75,7 @@ def _held(body: tuple[Stmt, ...], element: Index, type: ScalarType, name: str) -
     scalar = Name(name)
 
     def replaced(expression: Expr) -> Expr:
-        return map_expr(expression, lambda e: scalar if e == element else e)
+        return map_expression(expression, lambda e: scalar if e == element else e)
 
     def of(statement: Stmt) -> Stmt:
         match statement:
@@ -94,6 +89,6 @@ def _held(body: tuple[Stmt, ...], element: Index, type: ScalarType, name: str) -
     first = next(k for k, s in enumerate(body) if isinstance(s, Assign) and s.target == element)
     begun = body[first]
     assert isinstance(begun, Assign)
-    rest = tuple(map(of, map_stmt_exprs(body[first + 1 :], replaced)))
+    rest = tuple(map(of, map_expressions(body[first + 1 :], replaced)))
     declared = Declare(type, name, initial=begun.value, span=begun.span)
     return (*body[:first], declared, *rest, Assign(element, "=", scalar, begun.span))

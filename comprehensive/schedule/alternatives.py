@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Coordinate, Nest, Points, RegisterTile, Variant
 from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.points import normalize_points
@@ -20,7 +21,12 @@ from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
 from comprehensive.schedule.recipe import RegionRecipe
-from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER, OF_LOOPS
+from comprehensive.schedule.recipes.registry import (
+    ALTERNATIVES,
+    IN_ANOTHER_ORDER,
+    OF_LOOPS,
+    WITH_ATOMIC_UPDATES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,8 @@ def of_region(
     nest, tile = _normal(nest, points)
     first, *others = ALTERNATIVES
     rows = ((*IN_ANOTHER_ORDER, *first) if in_another_order or nest.in_any_order else first, *others)
+    if atomically_updated(nest):
+        rows = WITH_ATOMIC_UPDATES
     return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
 
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from comprehensive.kernel_ir.kernel import Comment
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant
-from comprehensive.loops.rewrite import map_expr, statements_in
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.operands import has_steps
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -132,7 +133,7 @@ class AroundLoop:
         def replaced(e: Expr) -> Expr:
             return self.private(e.array) if isinstance(e, Index) and e.array in self.held else e
 
-        return self.context.flat(map_expr(expr, replaced))
+        return self.context.flat(map_expression(expr, replaced))
 
     def private(self, array: str) -> Index:
         """The element of an array that the loop assigns."""

@@ -17,24 +17,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from comprehensive.kernel_ir.kernel import (
-    VECTOR,
-    Alignment,
-    Await,
-    Barrier,
-    Commit,
-    KernelStmt,
-    Plain,
-    ThreadIf,
-    UniformFor,
-    UniformIf,
-    VectorStore,
-)
+from comprehensive.kernel_ir.kernel import VECTOR, Alignment, Await, Barrier, Commit, KernelStmt, VectorStore
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, least, plus
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.rewrite import expressions_in, map_expr, statements_in, subexpressions, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -50,6 +38,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.boxes import FOUR, Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
@@ -125,10 +115,12 @@ class BoxLoop:
         jam = self._jam(scalars_of((*around.before, *around.after)))
         return (
             *self.boxes.tiles(),
-            Plain((self._thread(), *self.boxes.counts())),
+            self._thread(),
+            *self.boxes.counts(),
             *(part for pair in zip(self.boxes.comments(), self.boxes.feeds(), strict=True) for part in pair),
             *around.comments(),
-            Plain((*around.loaded(jam), *self._begun_points(jam))),
+            *around.loaded(jam),
+            *self._begun_points(jam),
             *self._first_pieces(),
             *self._loop(0),
             *self._stored(jam),
@@ -146,7 +138,7 @@ class BoxLoop:
                     return self.boxes.element(number, e)
             return e
 
-        return self.around.of_registers(map_expr(expr, replaced))
+        return self.around.of_registers(map_expression(expr, replaced))
 
     def _begun_points(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """What comes before the loops; where it is the same for all points, it need not be inside of the limits."""
@@ -169,9 +161,10 @@ class BoxLoop:
     def _first_pieces(self) -> tuple[KernelStmt, ...]:
         stages, ahead = Name(self.context.tile.stages), self.context.name("ahead")
         started = tuple(Declare(ScalarType.INT, name, initial=ZERO) for name in self.ahead.values())
-        header = counting(ahead.identifier, Binary("-", stages, ONE), unrolled=True)
+        count = Binary("-", stages, ONE)
+        pieces = counting(ahead.identifier, count, self._begun(ahead), unrolled=True, uniform=True)
         slot = Declare(ScalarType.INT, self.context.names["slot"], initial=ZERO)
-        return (Plain(started), UniformFor(header, self._begun(ahead)), Plain((slot,)))
+        return (*started, pieces, slot)
 
     def _begun(self, slot: Expr) -> tuple[KernelStmt, ...]:
         """The boxes of the next piece, if there is one, are begun to be copied to a slot."""
@@ -180,13 +173,14 @@ class BoxLoop:
             [Binary("<", value, limit) for value, limit in zip(at.values(), self.around.limits, strict=True)]
         )
         return (
-            UniformIf(
+            If(
                 inside,
                 (
-                    Plain((constant(self.left, self._left(at[self.loops.split.iterator])),)),
+                    constant(self.left, self._left(at[self.loops.split.iterator])),
                     *self.boxes.stages(slot, at, Name(self.left)),
-                    Plain(self._advanced()),
+                    *self._advanced(),
                 ),
+                uniform=True,
             ),
             Commit(),
         )
@@ -210,13 +204,13 @@ class BoxLoop:
         loop, limit = self.loops.path[level], self.around.limits[level]
         if loop is self.loops.split:
             depth = Name(self.context.tile.depth)
-            header = replace(counting(self.first, limit), step=depth)
-            return (UniformFor(header, self._piece()),)
+            return (replace(counting(self.first, limit, self._piece(), uniform=True), step=depth),)
         at = loop.body.index(self.loops.path[level + 1])
         before, after = (
             self._statements(part, set(), {}, set()) for part in (loop.body[:at], loop.body[at + 1 :])
         )
-        return (UniformFor(counting(loop.iterator, limit), (*before, *self._loop(level + 1), *after)),)
+        body = (*before, *self._loop(level + 1), *after)
+        return (counting(loop.iterator, limit, body, uniform=True),)
 
     def _piece(self) -> tuple[KernelStmt, ...]:
         context, stages = self.context, Name(self.context.tile.stages)
@@ -226,11 +220,12 @@ class BoxLoop:
         return (
             Await(Binary("-", stages, IntLiteral(2))),
             Barrier(),
-            Plain((constant(last.identifier, before),)),
+            constant(last.identifier, before),
             *self._begun(last),
-            Plain((constant(self.left, self._left(Name(self.first))), *self.boxes.begins(slot))),
+            constant(self.left, self._left(Name(self.first))),
+            *self.boxes.begins(slot),
             *self._steps(),
-            Plain((Assign(slot, "=", Conditional(Binary("==", behind, stages), ZERO, behind)),)),
+            Assign(slot, "=", Conditional(Binary("==", behind, stages), ZERO, behind)),
         )
 
     # --- the steps of a piece
@@ -238,19 +233,18 @@ class BoxLoop:
     def _steps(self) -> tuple[KernelStmt, ...]:
         z, left, depth = self.context.name("z"), Name(self.left), Name(self.context.tile.depth)
         split = self.loops.split.iterator
-        step = Plain((constant(split, Binary("+", Name(self.first), z)),))
+        step = constant(split, Binary("+", Name(self.first), z))
         if not self.boxes.is_unrolled:
             body = (step, *self._statements(self.loops.split.body, {split}, {split: z}, set()))
-            return (UniformFor(counting(z.identifier, left), body),)
+            return (counting(z.identifier, left, body, uniform=True),)
         loaded: set[int] = set()
         rows = self._fragments(self.loops.split.body, set(), {}, loaded)
         body = (step, *self._statements(self.loops.split.body, {split}, {split: z}, loaded))
-        header = counting(z.identifier, depth, unrolled=True)
-        guarded = (UniformIf(Binary("<", z, left), body),)
-        some = UniformIf(
-            Binary("<=", depth, left), (UniformFor(header, body),), (UniformFor(header, guarded),)
+        guarded = (If(Binary("<", z, left), body, uniform=True),)
+        whole, cut = (
+            counting(z.identifier, depth, steps, unrolled=True, uniform=True) for steps in (body, guarded)
         )
-        return (*rows, some)
+        return (*rows, If(Binary("<=", depth, left), (whole,), (cut,), uniform=True))
 
     def _statements(
         self, body: Sequence[Stmt], inside: Set[str], at: Mapping[str, Expr], loaded: Set[int]
@@ -265,11 +259,11 @@ class BoxLoop:
                 case For(iterator=iterator):
                     within = {**at, iterator: Name(iterator)}
                     inner = self._statements(statement.body, {*inside, iterator}, within, known)
-                    result.append(UniformFor(replace(statement, body=(), unrolled=True), inner))
+                    result.append(replace(statement, body=inner, unrolled=True, uniform=True))
                 case Declare():
-                    result.append(Plain(jam.declared(statement)))
+                    result += jam.declared(statement)
                 case _:
-                    result.append(Plain(jam.at_points((jam.one(statement),))))
+                    result += jam.at_points((jam.one(statement),))
         return tuple(result)
 
     def _fragments(
@@ -324,16 +318,16 @@ class BoxLoop:
     def _stored(self, jam: UnrollAndJam) -> tuple[KernelStmt, ...]:
         values = self._values()
         if values is None:
-            return (Plain(self.around.stored(jam)),)
+            return self.around.stored(jam)
         *rows, last = range(len(self.context.tile.coordinates))
         again, ends = self.around.behind(jam)
         body = self._vectors_of_row(ends, last, values)
         for n in reversed(rows):
             c = self.context.tile.coordinates[n]
             place = constant(c.name, Binary("+", self.context.name(f"e{n}"), self.boxes.place_of(n)))
-            header = counting(self.context.names[f"r{n}"], Name(c.each), unrolled=True)
-            body = (UniformFor(header, (Plain((place,)), ThreadIf(self.context.inside()[n], body))),)
-        return (Plain(again), *body)
+            row = (place, If(self.context.inside()[n], body))
+            body = (counting(self.context.names[f"r{n}"], Name(c.each), row, unrolled=True, uniform=True),)
+        return (*again, *body)
 
     def _vectors_of_row(
         self, ends: UnrollAndJam, last: int, values: Mapping[Index, Expr]
@@ -370,12 +364,13 @@ class BoxLoop:
             first.identifier, Binary("+", context.name(f"e{last}"), self.boxes.place(last, number))
         )
         body = (
-            Plain((begin, *declared, counting(point.identifier, FOUR, at_point, unrolled=True))),
-            ThreadIf(whole, vectors, (Plain(single),)),
+            begin,
+            *declared,
+            counting(point.identifier, FOUR, at_point, unrolled=True),
+            If(whole, vectors, single),
         )
-        return (
-            UniformFor(counting(vector.identifier, Binary("/", Name(c.each), FOUR), unrolled=True), body),
-        )
+        count = Binary("/", Name(c.each), FOUR)
+        return (counting(vector.identifier, count, body, unrolled=True, uniform=True),)
 
     def _element(self, target: Index, behind: int) -> Index:
         """The element of the point so many behind the first one of a vector."""

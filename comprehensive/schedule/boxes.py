@@ -26,9 +26,7 @@ from comprehensive.kernel_ir.kernel import (
     Box,
     Comment,
     KernelStmt,
-    Plain,
     StageBox,
-    UniformFor,
     Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
@@ -429,8 +427,8 @@ class Boxes:
             loads += (Vectors(registers, source, self._text(length), apart, together),)
         for n in reversed(across):
             each = Name(context.tile.coordinates[n].each)
-            loads = (UniformFor(counting(context.names[f"r{n}"], each, unrolled=True), loads),)
-        return (Plain((declared,)), *loads)
+            loads = (counting(context.names[f"r{n}"], each, loads, unrolled=True, uniform=True),)
+        return (declared, *loads)
 
     def _begin(self, group: ReferenceGroup, offsets: tuple[int, ...], at: Mapping[str, Expr]) -> Expr:
         """Where a fragment begins in its box."""

@@ -14,13 +14,12 @@ from enum import Enum
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.axes import AXES
-from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Plain, SharedTile, Source
+from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, SharedTile, Source
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import map_expr, statements_in
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -35,6 +34,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import statements_in
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
@@ -119,6 +120,7 @@ class TileContext:
             "point",
             "z",
             "value",
+            "place",
             "group",
             "first",
             "height",
@@ -168,7 +170,11 @@ class TileContext:
         def flattened(e: Expr) -> Expr:
             return flat(e, self.strides) if isinstance(e, Index) and e.array in self.strides else e
 
-        return map_expr(expr, flattened)
+        return map_expression(expr, flattened)
+
+    def element_type(self, array: str) -> ScalarType:
+        """The type of the elements of an array of the nest, or of its place in shared memory."""
+        return next(a.type for a in self.nest.arrays if array in (a.name, self.names.get(f"shared_{a.name}")))
 
     def shared_tiles(
         self, tiles: Iterable[tuple[str, ScalarType, Polynomial, str]]
@@ -191,7 +197,7 @@ class TileContext:
         patch: tuple[int, int] = PATCH,
         *,
         interleaved: bool = False,
-    ) -> KernelStmt:
+    ) -> tuple[Stmt, ...]:
         """Coordinates of the thread in the block, and of the first point of the tile of the block.
 
         So many ``lanes`` share a point, if any do: neighbours, or, ``interleaved``, every so many-th thread.  Where a
@@ -218,7 +224,7 @@ class TileContext:
         declared += self._grouped() if grouped else self._in_order(order)
         for number, c in enumerate(coordinates):
             declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))
-        return Plain(tuple(declared))
+        return tuple(declared)
 
     def _batch(self) -> list[Stmt]:
         """The values of the batch, which one tile after the other has; and the number of the block among its tiles."""

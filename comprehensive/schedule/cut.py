@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, multiply
 from comprehensive.loops.ir import (
-    BlockFor,
     BlockStmt,
     Coordinate,
     Loop,
@@ -37,12 +37,13 @@ from comprehensive.schedule.operands import loops_of
 
 @dataclass(frozen=True, slots=True)
 class _Along:
-    """The names of the block, the thread and the value of a thread along a coordinate."""
+    """The names of the block, the thread, the value of a thread and the turn of a block along a coordinate."""
 
     coordinate: Coordinate
     block: str
     thread: str
     value: str
+    turn: str
 
 
 def cut(nest: Nest, tile: RegisterTile) -> Nest:
@@ -52,11 +53,8 @@ def cut(nest: Nest, tile: RegisterTile) -> Nest:
     declared = frozenset[str]().union(*map(declared_names, tile.bodies))
     own = {tile.depth, tile.stages, tile.blocks, tile.share, *tile.sizes, *most}
     name = Namer(all_names(nest) | points | declared | own)
-    constants = (*tile.sizes, tile.depth, tile.stages) if loops_of(nest, tile) else (*tile.sizes, *most)
-    if tile.lanes is not None and tile.lanes not in constants:
-        constants = (*constants, tile.lanes)
     along = [
-        _Along(coordinate, name(f"i{number}"), name(f"t{number}"), name(f"r{number}"))
+        _Along(coordinate, name(f"i{number}"), name(f"t{number}"), name(f"r{number}"), name(f"g{number}"))
         for number, coordinate in enumerate(tile.coordinates)
     ]
     threads = tuple(Loop(each.thread, Name(each.coordinate.threads)) for each in along)
@@ -66,12 +64,12 @@ def cut(nest: Nest, tile: RegisterTile) -> Nest:
     else:
         sweep = name("m")
         band = Threads(threads, _points_of_a_sweep(tile, tile.sweeps, along, sweep), span)
-        body = (BlockFor(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),)
+        body = (For(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),)
     return replace(
         nest,
         scalars=(
             *nest.scalars,
-            *(Scalar(constant, ScalarType.INT, Role.TILE) for constant in constants),
+            *(Scalar(constant, ScalarType.INT, Role.TILE) for constant in (*_constants(nest, tile), *most)),
         ),
         grid=(
             *(Loop(batch.name, batch.limit) for batch in tile.batch),
@@ -80,6 +78,17 @@ def cut(nest: Nest, tile: RegisterTile) -> Nest:
         body=body,
         cached=(),
     )
+
+
+def _constants(nest: Nest, tile: RegisterTile) -> tuple[str, ...]:
+    """The names of the sizes that the kernel is a template over, but for how many sweeps it does."""
+    used = {name for name in (*(c.turns for c in tile.coordinates), tile.lanes) if name is not None}
+    if loops_of(nest, tile):
+        used |= {tile.depth, tile.stages}
+    else:
+        used = used.union(*map(names_read, tile.conditions))
+    others = dict.fromkeys((tile.depth, tile.stages, tile.lanes))
+    return (*tile.sizes, *(name for name in others if name is not None and name in used))
 
 
 def _points(tile: RegisterTile, along: Sequence[_Along]) -> tuple[Stmt, ...]:
@@ -91,11 +100,16 @@ def _points(tile: RegisterTile, along: Sequence[_Along]) -> tuple[Stmt, ...]:
         body = (If(tile.predicate, body),)
     for each in reversed(along):
         c = each.coordinate
-        row = Binary("+", Binary("*", Name(each.block), Name(c.each)), Name(each.value))
+        number: Expr = Name(each.block)
+        if c.turns is not None:
+            number = Binary("+", Binary("*", number, Name(c.turns)), Name(each.turn))
+        row = Binary("+", Binary("*", number, Name(c.each)), Name(each.value))
         place = Binary("+", Binary("*", row, Name(c.threads)), Name(each.thread))
         if c.shift:
             place = Binary("-", place, IntLiteral(c.shift))
         body = _loop(each, place, c.inside(Name(c.name), c.limit), body)
+        if c.turns is not None:
+            body = (For(ScalarType.INT, each.turn, ZERO, "<", Name(c.turns), ONE, body),)
     return body
 
 

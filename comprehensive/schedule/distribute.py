@@ -19,10 +19,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from comprehensive.kernel_ir.names import names_in_body
+from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import all_names, always_evaluated, statements_in, subexpressions
+from comprehensive.loops.rewrite import all_names, always_evaluated
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -40,6 +40,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
 from comprehensive.schedule.row_references import RowReferences, accesses
@@ -451,5 +452,5 @@ def names_read_after(phases: Sequence[Phase], number: int, *, by_all: bool = Fal
             case Straight(Assign(target=Index())) if by_all:
                 continue
             case _:
-                names |= names_in_body(tuple(s for _, s, _ in in_order(phase)))
+                names |= names_in_kernel(tuple(s for _, s, _ in in_order(phase)))
     return names

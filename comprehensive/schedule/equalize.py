@@ -25,14 +25,10 @@ from comprehensive.kernel_ir.terms import conjunction, constant, least, plus
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile, StepRange
-from comprehensive.loops.rewrite import (
-    expressions_in,
-    map_indices,
-    map_stmt_exprs,
-    subexpressions,
-    substitute,
-)
+from comprehensive.loops.rewrite import map_indices, substitute
 from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, Name, ScalarType, Stmt
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import expressions_in, subexpressions
 from comprehensive.schedule.context import TileContext, is_same_for_all_points
 
 
@@ -85,7 +81,7 @@ class _Uneven:
         body = loop.body
         if steps.first != ZERO:
             moved = Binary("-", Name(loop.iterator), steps.first)
-            body = tuple(map_stmt_exprs(body, lambda expr: substitute(expr, {loop.iterator: moved})))
+            body = tuple(map_expressions(body, lambda expr: substitute(expr, {loop.iterator: moved})))
             body = _simplified(body)
         return replace(loop, bound=most, body=body), steps
 

@@ -21,15 +21,7 @@ compiler chooses: fragments as vectors are those where no multiply-add reads thr
 
 from __future__ import annotations
 
-from comprehensive.kernel_ir.kernel import (
-    Await,
-    Barrier,
-    Commit,
-    KernelStmt,
-    Plain,
-    UniformFor,
-    UniformIf,
-)
+from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, plus
 from comprehensive.metafork.ast import (
     Assign,
@@ -37,6 +29,7 @@ from comprehensive.metafork.ast import (
     Conditional,
     Declare,
     Expr,
+    If,
     Index,
     IntLiteral,
     Name,
@@ -61,15 +54,19 @@ def patch_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     return (
         *first_pieces(layout),
         commented(context, "stage", layout.pieces, "what a step reads into registers, a step ahead"),
-        Plain((*_fragments(layout), count, start)),
+        *_fragments(layout),
+        count,
+        start,
         *_loaded(layout, slot, ZERO, ZERO),
-        UniformFor(
-            counting(layout.context.names["step"], whole),
+        counting(
+            context.names["step"],
+            whole,
             (
-                Plain(neighbours(layout)),
-                UniformFor(counting(layout.context.names["z"], depth, unrolled=True), _step(layout, step)),
-                Plain((Assign(slot, "=", context.name("next")),)),
+                *neighbours(layout),
+                counting(context.names["z"], depth, _step(layout, step), unrolled=True, uniform=True),
+                Assign(slot, "=", context.name("next")),
             ),
+            uniform=True,
         ),
         *_last_piece(layout, step),
     )
@@ -82,7 +79,7 @@ def first_pieces(layout: OperandLayout) -> tuple[KernelStmt, ...]:
     fetched = (*layout.fetches(), *layout.puts(ZERO), *layout.fetches())
     begun = (*others, *_where(Unary("!", layout.held), turned), Commit())
     return (
-        UniformFor(counting(layout.context.names["ahead"], Binary("-", stages, ONE), unrolled=True), begun),
+        counting(ahead.identifier, Binary("-", stages, ONE), begun, unrolled=True, uniform=True),
         *_where(layout.held, fetched),
         Await(Binary("-", stages, TWO)),
         Barrier(),
@@ -109,9 +106,9 @@ def _step(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     next_step = Binary("+", z, ONE)
     is_last = Binary("==", next_step, depth)
     held = (*layout.puts(following), *layout.fetches())
-    turned = UniformIf(layout.held, held, layout.stages(last, turned=True))
+    turned = If(layout.held, held, layout.stages(last, turned=True), uniform=True)
     return (
-        UniformIf(is_last, (Await(Binary("-", stages, TWO)), Barrier())),
+        If(is_last, (Await(Binary("-", stages, TWO)), Barrier()), uniform=True),
         *_loaded(
             layout,
             Conditional(is_last, following, slot),
@@ -119,19 +116,19 @@ def _step(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
             Binary("%", next_step, TWO),
         ),
         *_where(Binary("==", z, ZERO), layout.stages(last, turned=False)),
-        UniformIf(Binary("==", z, ONE), (*([turned] if held else []), Commit())),
-        _step_of_piece(layout, step, Binary("+", Binary("*", context.name("step"), depth), z), z),
+        If(Binary("==", z, ONE), (*([turned] if held else []), Commit()), uniform=True),
+        *_step_of_piece(layout, step, Binary("+", Binary("*", context.name("step"), depth), z), z),
     )
 
 
-def _step_of_piece(layout: OperandLayout, step: Step, number: Expr, z: Expr) -> KernelStmt:
+def _step_of_piece(layout: OperandLayout, step: Step, number: Expr, z: Expr) -> tuple[Stmt, ...]:
     """The step of a whole piece, by all points or by those whose step it is."""
     which = Binary("%", z, TWO)
     by_all = _computed(layout, step, number, which)
     if layout.block_steps is None:
         return by_all
     some = _computed(layout, step, number, which, by_all=False)
-    return UniformIf(layout.block_steps.is_whole(layout.context.name("step")), (by_all,), (some,))
+    return (If(layout.block_steps.is_whole(layout.context.name("step")), by_all, some, uniform=True),)
 
 
 def _last_piece(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
@@ -143,9 +140,9 @@ def _last_piece(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     done = Binary("*", context.name("whole"), Name(context.tile.depth))
     body = (
         *_loaded(layout, context.name("slot"), z, ZERO),
-        _computed(layout, step, Binary("+", done, z), ZERO, by_all=layout.block_steps is None),
+        *_computed(layout, step, Binary("+", done, z), ZERO, by_all=layout.block_steps is None),
     )
-    return (UniformFor(counting(layout.context.names["z"], Binary("-", layout.limit, done)), body),)
+    return (counting(z.identifier, Binary("-", layout.limit, done), body, uniform=True),)
 
 
 def _fragments(layout: OperandLayout) -> tuple[Stmt, ...]:
@@ -165,14 +162,14 @@ def _fragments(layout: OperandLayout) -> tuple[Stmt, ...]:
 def _loaded(layout: OperandLayout, slot: Expr, z: Expr, which: Expr) -> tuple[KernelStmt, ...]:
     """Return statements that load what step ``z`` of a slot's pieces reads into the registers ``which``."""
     return (
-        Plain(layout.begins(slot)),
+        *layout.begins(slot),
         *(layout.fragment(name, which, z) for name in layout.pieces),
     )
 
 
 def _computed(
     layout: OperandLayout, step: Step, number: Expr, which: Expr, *, by_all: bool = True
-) -> KernelStmt:
+) -> tuple[Stmt, ...]:
     """The step ``number`` of those that a block does, from the registers ``which``."""
 
     def element(name: str) -> Index:
@@ -180,9 +177,9 @@ def _computed(
         point = () if along is None else (layout.context.name(f"r{along}"),)
         return Index(layout.context.names[f"fragment_{name}"], (which, *point))
 
-    return Plain(step.at(plus(layout.begin, number), element, serpentine=True, by_all=by_all))
+    return step.at(plus(layout.begin, number), element, serpentine=True, by_all=by_all)
 
 
 def _where(condition: Expr, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
     """The body under a condition, if there is one."""
-    return (UniformIf(condition, body),) if body else ()
+    return (If(condition, body, uniform=True),) if body else ()

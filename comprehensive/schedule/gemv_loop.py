@@ -12,17 +12,9 @@ What lies side by side in a row is one access to shared memory: the compiler mak
 
 from __future__ import annotations
 
-from comprehensive.kernel_ir.kernel import (
-    Await,
-    Barrier,
-    Commit,
-    KernelStmt,
-    Plain,
-    UniformFor,
-    UniformIf,
-)
+from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, least, plus
-from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
+from comprehensive.metafork.ast import Binary, Expr, For, If, IntLiteral, Name
 from comprehensive.schedule.context import ONE
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step
@@ -33,18 +25,17 @@ def row_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     context, tile = layout.context, layout.context.tile
     depth, stages = Name(tile.depth), Name(tile.stages)
     ahead, number, slot = context.name("ahead"), context.name("step"), context.name("slot")
-    first = counting(ahead.identifier, Binary("-", stages, ONE), unrolled=True)
     count = Binary("/", Binary("+", layout.limit, Binary("-", depth, ONE)), depth)
     left = Binary("-", layout.limit, Binary("*", number, depth))
 
-    def computed(bound: Expr, *, unrolled: bool, by_all: bool = True) -> KernelStmt:
+    def computed(bound: Expr, *, unrolled: bool, by_all: bool = True) -> For:
         z = context.name("z")
         place = plus(layout.begin, Binary("+", Binary("*", number, depth), z))
         body = step.at(place, lambda name: layout.element(name, z), by_all=by_all)
-        return Plain((counting(z.identifier, bound, body, unrolled=unrolled),))
+        return counting(z.identifier, bound, body, unrolled=unrolled)
 
     whole = (computed(depth, unrolled=True),)
-    cut: tuple[KernelStmt, ...] = (computed(left, unrolled=False),)
+    cut = (computed(left, unrolled=False),)
     is_whole: Expr = Binary(">=", left, depth)
     if layout.block_steps is not None:
         is_whole = layout.block_steps.is_whole(number)
@@ -55,11 +46,13 @@ def row_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
         Barrier(),
         *layout.stages(Binary("%", Binary("+", number, Binary("-", stages, ONE)), stages), turned=False),
         Commit(),
-        Plain((constant(slot.identifier, Binary("%", number, stages)), *layout.begins(slot))),
-        *layout.of_points(UniformIf(is_whole, whole, cut)),
+        constant(slot.identifier, Binary("%", number, stages)),
+        *layout.begins(slot),
+        *layout.of_points(If(is_whole, whole, cut, uniform=True)),
     )
+    begun = (*layout.stages(ahead, turned=False), Commit())
     return (
-        UniformFor(first, (*layout.stages(ahead, turned=False), Commit())),
-        Plain((constant(context.names["steps"], count),)),
-        UniformFor(counting(number.identifier, context.name("steps")), each),
+        counting(ahead.identifier, Binary("-", stages, ONE), begun, unrolled=True, uniform=True),
+        constant(context.names["steps"], count),
+        counting(number.identifier, context.name("steps"), each, uniform=True),
     )

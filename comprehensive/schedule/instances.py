@@ -18,8 +18,9 @@ from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import RegisterTile
-from comprehensive.loops.rewrite import statements_in, subexpressions, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, IntLiteral, Stmt
+from comprehensive.metafork.walk import statements_in, subexpressions
 
 MANY_READS = 12
 """The reads of a point beyond which a stencil is bound by accesses."""

@@ -7,8 +7,8 @@ statements are; what is asked is whether there is room for what they declare.
 from __future__ import annotations
 
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.metafork.ast import Assign, Declare, For, Stmt
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.context import is_same_for_all_points
 from comprehensive.schedule.unroll_and_jam import jammed_scalars
 

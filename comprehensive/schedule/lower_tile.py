@@ -9,6 +9,7 @@ from __future__ import annotations
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.unused import without_unused
+from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.ast import Name
@@ -24,8 +25,9 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     context = TileContext.of(nest, tile, loops_of(nest, tile))
     made = recipe_of(tile).lower(context)
     places = context.places(made.order, made.lanes, made.patch, interleaved=made.interleaved)
-    body = without_unused((places, *made.body))
+    body = without_unused((*places, *made.body))
     parameters = (*context.parameters(body), *made.parameters)
+    verify(body)
     return Kernel(
         name=name,
         parameters=parameters,

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Index, Name, ScalarType, Stmt
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.operands import OperandTile
 
 

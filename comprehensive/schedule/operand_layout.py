@@ -26,16 +26,14 @@ from comprehensive.kernel_ir.kernel import (
     Feed,
     Fetch,
     KernelStmt,
-    Plain,
     Put,
     Stage,
-    ThreadIf,
     Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, expression, plus, product, times
 from comprehensive.kernel_ir.words import words_per_element
-from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, IntLiteral, Name, Stmt
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext
 from comprehensive.schedule.equalize import BlockSteps
@@ -88,7 +86,7 @@ class OperandLayout:
             return body
         (c,) = tile.coordinates
         has_point = Binary("<", self.context.name("thread"), Name(c.threads))
-        return (ThreadIf(Binary("||", Binary("==", Name(tile.lanes), ONE), has_point), body),)
+        return (If(Binary("||", Binary("==", Name(tile.lanes), ONE), has_point), body),)
 
     @property
     def patch(self) -> tuple[int, int]:
@@ -329,7 +327,7 @@ class OperandLayout:
         first = [Binary("*", IntLiteral(VECTOR), context.name(f"t{n}")) for n in range(2)]
         source = self._read(name, z, first)
         if number is None:
-            return Plain((Assign(registers, "=", source),))
+            return Assign(registers, "=", source)
         c = context.tile.coordinates[number]
         return Vectors(
             Index(registers.array, (which, ZERO)),

@@ -16,14 +16,9 @@ from dataclasses import dataclass
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import (
-    always_evaluated,
-    conditional_parts,
-    expressions_in,
-    statements_in,
-    subexpressions,
-)
+from comprehensive.loops.rewrite import always_evaluated, conditional_parts
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.equalize import is_inside
 from comprehensive.schedule.legality import jam_obstacle

@@ -19,22 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import (
-    Barrier,
-    KernelParameter,
-    KernelStmt,
-    Plain,
-    SharedTile,
-    Source,
-    UniformFor,
-    UniformIf,
-)
+from comprehensive.kernel_ir.kernel import Barrier, KernelParameter, KernelStmt, SharedTile, Source
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, disjunction, expression
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import Sweep, Sweeps
-from comprehensive.loops.rewrite import map_expr
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -50,6 +40,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -71,7 +62,11 @@ def swept(
         list(zip(context.tile.alternatives, sweeps.pairs, strict=True))
     ):
         chain = _Chain(context, sweeps, first, second).body()
-        body = chain if alternative.condition is None else (UniformIf(alternative.condition, chain, body),)
+        body = (
+            chain
+            if alternative.condition is None
+            else (If(alternative.condition, chain, body, uniform=True),)
+        )
     order = (*context.tile.sizes, sweeps.most)
     grids = [sweep.written.array for sweep in sweeps.pairs[0]]
     tiles = (
@@ -106,22 +101,21 @@ class _Chain:
         sweep, sweeps = context.name("sweep"), context.name("sweeps")
         to_first, to_second = context.names["first_grid"], context.names["second_grid"]
         after = Binary("+", sweep, ONE)
-        last = UniformIf(
+        last = If(
             Binary("<", Binary("+", sweep, TWO), sweeps),
-            (*self._sweep(self.first, to_second, to_first, after), Barrier()),
-            self._sweep(self.first, to_second, None, Binary("-", Name(self.sweeps.most), ONE)),
+            (self._sweep(self.first, to_second, to_first, after), Barrier()),
+            (self._sweep(self.first, to_second, None, Binary("-", Name(self.sweeps.most), ONE)),),
+            uniform=True,
         )
-        rounds = For(ScalarType.INT, sweep.identifier, ONE, "<", sweeps, TWO, ())
+        two = (self._sweep(self.second, to_first, to_second, sweep), Barrier(), last)
         return (
             self._borders(),
-            *self._sweep(self.first, None, to_first, ZERO),
+            self._sweep(self.first, None, to_first, ZERO),
             Barrier(),
-            UniformFor(rounds, (*self._sweep(self.second, to_first, to_second, sweep), Barrier(), last)),
+            For(ScalarType.INT, sweep.identifier, ONE, "<", sweeps, TWO, two, uniform=True),
         )
 
-    def _sweep(
-        self, sweep: Sweep, source: str | None, target: str | None, number: Expr
-    ) -> tuple[KernelStmt, ...]:
+    def _sweep(self, sweep: Sweep, source: str | None, target: str | None, number: Expr) -> Block:
         """One sweep, from shared memory or the other grid (None) to shared memory or its own grid (None)."""
         context = self.context
         distances = dict(sweep.reads)
@@ -134,7 +128,7 @@ class _Chain:
             return flat(e, context.strides) if isinstance(e, Index) and e.array in context.strides else e
 
         def reference(e: Expr) -> Expr:
-            return map_expr(e, placed)
+            return map_expression(e, placed)
 
         jam = UnrollAndJam(context, scalars_of(sweep.body), context.rows_side_by_side(), reference)
         single = UnrollAndJam(context, frozenset(), jam.places, reference)
@@ -148,7 +142,7 @@ class _Chain:
         )
         one_by_one = jam.at_points(single.at_one(sweep.body), guards=guards, unrolled=False)
         together = If(conjunction(self._whole()), jam.all(sweep.body), one_by_one)
-        return (Plain((Block((*self._range(number), together)),)),)
+        return Block((*self._range(number), together))
 
     def _element(self, grid: str, distance: tuple[int, ...]) -> Index:
         """The element of a grid in shared memory at a distance from the point."""
@@ -191,7 +185,7 @@ class _Chain:
             conditions += [Binary("<=", low, begin), Binary("<", Binary("+", begin, apart), high)]
         return conditions
 
-    def _borders(self) -> KernelStmt:
+    def _borders(self) -> If:
         """Return copies to both grids of the tile of what neighbours read outside of the limits.
 
         No sweep changes it.
@@ -219,7 +213,7 @@ class _Chain:
         copied = tuple(If(is_read, both) for is_read, both in copies.items())
         outside = If(Unary("!", conjunction(self._inside(here))), copied)
         jam = UnrollAndJam(context, frozenset(), context.rows_side_by_side(), context.flat)
-        return UniformIf(disjunction(over), (Plain(jam.at_points((outside,), unrolled=False)),))
+        return If(disjunction(over), jam.at_points((outside,), unrolled=False), uniform=True)
 
     def _inside(self, distance: tuple[int, ...]) -> list[Expr]:
         """Return the conditions that the point which reads this one at a distance is inside of the limits."""

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from comprehensive.kernel_ir.kernel import KernelStmt, Plain, UniformIf
-from comprehensive.metafork.ast import Declare, For, Name, Stmt
+from comprehensive.kernel_ir.kernel import KernelStmt
+from comprehensive.metafork.ast import Declare, For, If, Name, Stmt
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.operand_layout import OperandLayout
@@ -82,15 +82,15 @@ class Reduction:
         begun = (*around.loaded(jam), *around.begun(jam))
         return (
             *self.layout.tiles(),
-            Plain(self.layout.thread()),
+            *self.layout.thread(),
             *self.layout.feeds(),
             *self._where_needed(
                 (
                     *around.comments(),
-                    Plain(tuple(s for s in begun if isinstance(s, Declare))),
-                    *self.layout.of_points(Plain(tuple(s for s in begun if not isinstance(s, Declare)))),
+                    *(s for s in begun if isinstance(s, Declare)),
+                    *self.layout.of_points(*(s for s in begun if not isinstance(s, Declare))),
                     *steps(self.layout, step),
-                    *self.layout.of_points(Plain(around.stored(jam))),
+                    *self.layout.of_points(*around.stored(jam)),
                 )
             ),
         )
@@ -98,7 +98,7 @@ class Reduction:
     def _where_needed(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         """The body, of blocks of which some point may meet the predicate."""
         condition = some_point(self.context)
-        return body if condition is None else (UniformIf(condition, body),)
+        return body if condition is None else (If(condition, body, uniform=True),)
 
     def _jam(self, scalars: frozenset[str]) -> UnrollAndJam:
         return UnrollAndJam(self.context, scalars, self.layout.places(), self.around.of_registers)

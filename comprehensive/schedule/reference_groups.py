@@ -20,14 +20,9 @@ from dataclasses import dataclass, field
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import (
-    always_evaluated,
-    conditional_parts,
-    expressions_in,
-    statements_in,
-    subexpressions,
-)
+from comprehensive.loops.rewrite import always_evaluated, conditional_parts
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLiteral, Stmt
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.legality import jam_obstacle
 from comprehensive.schedule.operands import loops_of

@@ -30,16 +30,13 @@ from comprehensive.kernel_ir.kernel import (
     Comment,
     Commit,
     KernelStmt,
-    Plain,
     SharedTile,
     StageRow,
-    ThreadIf,
-    UniformFor,
 )
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, plus, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.ir import Coordinate
-from comprehensive.loops.rewrite import all_names, fold, map_expr, map_stmt_exprs, statements_in
+from comprehensive.loops.rewrite import all_names, fold
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -56,6 +53,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.any_order import AnyOrder
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.distribute import (
@@ -204,26 +203,20 @@ class RowPhases:
         point, limit = context.name("point"), context.limit(0)
         last = Binary("-", limit, ONE)
         self._body += self._tiles()
-        self._plain(
+        self._body += [
             constant(point.identifier, Binary("+", context.name("o0"), context.name("t0"))),
             constant(c.name, Conditional(Binary("<", point, limit), point, last)),
-        )
+        ]
         self._stage()
         for number, phase in enumerate(self._phases):
             match phase:
                 case Straight(statement):
-                    self._plain(*self._straight(statement))
+                    self._body += self._straight(statement)
                 case Parallel():
                     self._parallel(number, phase)
                 case Ordered():
                     self._ordered(number, phase)
         return tuple(self._body)
-
-    def _plain(self, *statements: Stmt) -> None:
-        if self._body and isinstance(before := self._body[-1], Plain):
-            self._body[-1] = Plain((*before.body, *statements))
-        elif statements:
-            self._body.append(Plain(statements))
 
     def _tiles(self) -> Iterator[KernelStmt]:
         tile, thread = self.context.tile, self.context.name("t0")
@@ -283,7 +276,7 @@ class RowPhases:
                 store = replace(statement, target=target, value=value)
                 return (If(conjunction([self._is_first, self._is_there]), (store,)),)
             case Declare() | Assign():
-                return map_stmt_exprs((statement,), self.context.flat)
+                return map_expressions((statement,), self.context.flat)
 
     @property
     def _is_first(self) -> Expr:
@@ -306,7 +299,7 @@ class RowPhases:
             if merged.operator.neutral is not None:
                 neutral = Assign(Name(merged.name), "=", IntLiteral(merged.operator.neutral))
                 before.append(If(Binary("!=", self.context.name("lane"), ZERO), (neutral,)))
-        self._plain(*before, self._shared_loop(number, phase.loop, phase.loop.body))
+        self._body += [*before, self._shared_loop(number, phase.loop, phase.loop.body)]
         if phase.merged:
             self._tree(number, phase)
 
@@ -328,13 +321,14 @@ class RowPhases:
         put = tuple(
             m.update(Index(parts[m.name], (thread,)), Index(parts[m.name], (other,))) for m in phase.merged
         )
-        self._plain(*(Assign(Index(parts[m.name], (thread,)), "=", Name(m.name)) for m in phase.merged))
+        self._body += [Assign(Index(parts[m.name], (thread,)), "=", Name(m.name)) for m in phase.merged]
         self._meetings.meet()
-        level = For(ScalarType.INT, reach.identifier, ONE, "<", self._lanes, reach, ())
-        self._body.append(UniformFor(level, (Plain((If(Binary("==", pair, ZERO), put),)), Barrier())))
-        self._plain(
-            *(s for m in phase.merged for s in self._put_together(number, phase.loop, m, parts[m.name]))
+        level = (If(Binary("==", pair, ZERO), put), Barrier())
+        self._body.append(
+            For(ScalarType.INT, reach.identifier, ONE, "<", self._lanes, reach, level, uniform=True)
         )
+        for m in phase.merged:
+            self._body += self._put_together(number, phase.loop, m, parts[m.name])
         if any(m.zeros for m in phase.merged):
             # Every lane may have walked along the row.
             self._meetings.since([replace(use, by=None) for use in self.resident.uses(number)])
@@ -368,7 +362,7 @@ class RowPhases:
                 return ahead[key]
             return self._element(row, Name(loop.iterator), behind)
 
-        (result,) = map_stmt_exprs((statement,), lambda expr: map_expr(expr, replaced))
+        (result,) = map_expressions((statement,), lambda expr: map_expression(expr, replaced))
         return result
 
     def _row_key(self, row: Row, behind: int) -> str:
@@ -424,23 +418,23 @@ class RowPhases:
                     hoisted.append(Declare(statement.type, statement.name))
                     if statement.initial is not None:
                         first = Assign(Name(statement.name), "=", statement.initial, statement.span)
-                        body += map_stmt_exprs((first,), self.context.flat)
+                        body += map_expressions((first,), self.context.flat)
                 case Assign(target=Index()):
                     store = self._straight(statement)[0]
                     assert isinstance(store, If)
                     body.append(replace(store, condition=self._is_there))
                 case _:
-                    body += map_stmt_exprs((statement,), self.context.flat)
+                    body += map_expressions((statement,), self.context.flat)
             time += 1
         place = self.context.name("t0")
         cells = {name: Index(self._called(f"told {name} {number}"), (place,)) for name in told}
         body += [Assign(cell, "=", Name(name)) for name, cell in cells.items()]
-        self._plain(*hoisted)
+        self._body += hoisted
         self._body.append(Comment("distribute: what has an order, by one lane of a row"))
-        self._body.append(ThreadIf(self._is_first, (Plain(tuple(body)),)))
+        self._body.append(If(self._is_first, tuple(body)))
         if told:
             self._meetings.meet()
-            self._plain(*(Assign(Name(name), "=", cell) for name, cell in cells.items()))
+            self._body += [Assign(Name(name), "=", cell) for name, cell in cells.items()]
         self._copy_back(number, phase)
 
     def _walk(self, number: int, time: int, loop: For) -> list[Stmt]:
@@ -489,6 +483,6 @@ class RowPhases:
             value = self._element(row, Name(loop.iterator), behind)
             store = If(self._is_there, (Assign(memory, "=", value),))
             lane, limit = self.context.name("lane"), self._limit(loop.bound)
-            self._plain(
+            self._body.append(
                 For(ScalarType.INT, loop.iterator, lane, "<", limit, self._lanes, (store,), loop.span)
             )

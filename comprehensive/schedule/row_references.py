@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated, subexpressions
+from comprehensive.loops.rewrite import always_evaluated
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, Stmt
+from comprehensive.metafork.walk import subexpressions
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,31 +20,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import (
-    TOGETHER,
-    VECTOR,
-    Alignment,
-    Barrier,
-    KernelStmt,
-    Plain,
-    ThreadIf,
-    UniformFor,
-    Vectors,
-)
+from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Alignment, Barrier, KernelStmt, Vectors
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import (
-    all_names,
-    declared_names,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-    subexpressions,
-    substitute,
-)
+from comprehensive.loops.rewrite import all_names, declared_names, substitute
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -60,6 +42,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.reductions.operators import Operator, update_of
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -227,23 +211,20 @@ class SplitReduction:
                 self.pieces,
                 "the lanes of a row share the steps and the sum",
             ),
-            Plain(
-                (
-                    constant(c.name, Binary("+", context.name("o0"), context.name("t0"))),
-                    *(Declare(s.type, self._part(s).identifier) for s in self.sums),
-                    *self._neutral(0),
-                )
-            ),
-            ThreadIf(
+            constant(c.name, Binary("+", context.name("o0"), context.name("t0"))),
+            *(Declare(s.type, self._part(s).identifier) for s in self.sums),
+            *self._neutral(0),
+            If(
                 is_there,
                 (
-                    Plain((*self._known(), constant(steps.identifier, Binary("/", self._limit, each)))),
-                    UniformFor(counting(context.names["step"], steps), self._together(each)),
-                    Plain((self._left(Binary("*", steps, each)),)),
+                    *self._known(),
+                    constant(steps.identifier, Binary("/", self._limit, each)),
+                    counting(context.names["step"], steps, self._together(each), uniform=True),
+                    self._left(Binary("*", steps, each)),
                 ),
             ),
             *self._tree(),
-            Plain((If(conjunction([is_first, is_there]), self._ended()),)),
+            If(conjunction([is_first, is_there]), self._ended()),
         )
 
     def _tiles(self) -> tuple[KernelStmt, ...]:
@@ -282,8 +263,7 @@ class SplitReduction:
         turn, place, stages = context.name("turn"), context.name("z"), Name(context.tile.stages)
         row = Binary("+", product([turn, self._lanes]), context.name("lane"))
         first = Binary("+", Binary("*", context.name("step"), each), Binary("*", IntLiteral(VECTOR), row))
-        turns = counting(turn.identifier, stages, unrolled=True)
-        begin = Plain((constant(context.names["first"], first),))
+        begin = constant(context.names["first"], first)
         fragments: list[Stmt] = []
         reads: list[KernelStmt] = []
         fragment: dict[str, Index] = {}
@@ -298,9 +278,9 @@ class SplitReduction:
         step = self._step(Binary("+", context.name("first"), place), fragment)
         computed = counting(place.identifier, IntLiteral(VECTOR), step, unrolled=True)
         return (
-            Plain(tuple(fragments)),
-            UniformFor(turns, (begin, *reads)),
-            UniformFor(turns, (begin, Plain((computed,)))),
+            *fragments,
+            counting(turn.identifier, stages, (begin, *reads), unrolled=True, uniform=True),
+            counting(turn.identifier, stages, (begin, computed), unrolled=True, uniform=True),
         )
 
     def _left(self, begin: Expr) -> Stmt:
@@ -321,10 +301,10 @@ class SplitReduction:
             return fragment.get(e.array, e)
 
         def read(expr: Expr) -> Expr:
-            return self.context.flat(map_expr(expr, replaced))
+            return self.context.flat(map_expression(expr, replaced))
 
         result: list[Stmt] = [constant(self.loop.iterator, number)]
-        for statement in map_stmt_exprs(self.loop.body, read):
+        for statement in map_expressions(self.loop.body, read):
             match statement:
                 case Assign(target=Index(array=array)) if array in self.held:
                     result.append(replace(statement, target=self._private(array)))
@@ -341,11 +321,11 @@ class SplitReduction:
             s.operator.update(self._of_thread(s, thread), self._of_thread(s, other)) for s in self.sums
         )
         pair = Binary("%", self.context.name("lane"), Binary("*", IntLiteral(2), reach))
-        level = For(ScalarType.INT, reach.identifier, ONE, "<", self._lanes, reach, ())
+        level = (If(Binary("==", pair, ZERO), added), Barrier())
         return (
-            Plain(stores),
+            *stores,
             Barrier(),
-            UniformFor(level, (Plain((If(Binary("==", pair, ZERO), added),)), Barrier())),
+            For(ScalarType.INT, reach.identifier, ONE, "<", self._lanes, reach, level, uniform=True),
         )
 
     def _ended(self) -> tuple[Stmt, ...]:
@@ -394,7 +374,7 @@ class SplitReduction:
     def _flat(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements with their references flat."""
         result: list[Stmt] = []
-        for statement in map_stmt_exprs(tuple(body), self.context.flat):
+        for statement in map_expressions(tuple(body), self.context.flat):
             match statement:
                 case Assign(target=Index() as target):
                     result.append(replace(statement, target=self.context.flat(target)))

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.terms import constant
-from comprehensive.loops.rewrite import map_expr
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, Name, Stmt
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.schedule.operands import OperandTile
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
@@ -41,7 +41,7 @@ class Step:
             def replaced(e: Expr) -> Expr:
                 return element(e.array) if isinstance(e, Index) and e.array in self.pieces else e
 
-            return self.jam.reference(map_expr(expr, replaced))
+            return self.jam.reference(map_expression(expr, replaced))
 
         jam = replace(self.jam, reference=of_piece, serpentine=serpentine)
         steps = jam.context.tile.steps

@@ -14,19 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.kernel_ir.kernel import KernelStmt, Plain, UniformFor, UniformIf
+from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, plus
-from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
-from comprehensive.metafork.ast import (
-    Assign,
-    Binary,
-    Declare,
-    Expr,
-    Index,
-    IntLiteral,
-    Name,
-    Stmt,
-)
+from comprehensive.loops.rewrite import substitute
+from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.streamed_rows import first_row
@@ -50,11 +43,11 @@ class Streamed(Vectored):
         first = first_row(self.windows.windows, self._rows)
         rows = plus(self._each, IntLiteral(len(steps) - 1))
         body = (
-            Plain(self.registers(self.windows.windows[:1])),
+            *self.registers(self.windows.windows[:1]),
             *self.accesses(first, {self._rows: self._at(self.context.name("row"))}),
             *(self._step(number, step) for number, step in enumerate(steps)),
         )
-        march = UniformFor(counting(self.context.names["row"], rows, unrolled=True), body)
+        march = counting(self.context.names["row"], rows, body, unrolled=True, uniform=True)
         sums = tuple(
             Declare(s.type, s.name, self.shape())
             for s in statements_in(self.windows.body)
@@ -66,7 +59,7 @@ class Streamed(Vectored):
             self.context, "stream", arrays, "a window that moves down the rows, each read once"
         )
         rows_of = self.in_rows((march,), unrolled=True, among=self.last - 1)
-        return (comment, Plain(tuple(declared)), *rows_of)
+        return (comment, *declared, *rows_of)
 
     def in_window(self, number: int, element: Expr) -> Index:
         """Return an element of a window, which is one for all rows."""
@@ -83,17 +76,17 @@ class Streamed(Vectored):
             constant(self.context.names[f"r{self.last - 1}"], point),
             constant(self._rows, self.row_at(self.last - 1)),
         )
-        body: tuple[KernelStmt, ...] = (Plain((*places, self.at_points(self._summed(tuple(step))))),)
+        body: tuple[KernelStmt, ...] = (*places, self.at_points(self._summed(tuple(step))))
         if number == len(self.windows.steps) - 1:
             body = (*body, *self.stored())
-        return UniformIf(is_there, body)
+        return If(is_there, body, uniform=True)
 
     def _summed(self, step: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements with scalars of the point among those of all rows."""
         names = scalars_of(self.windows.body)
         elements = {name: Index(name, self.place(self.context.name("point"))) for name in names}
         result: list[Stmt] = []
-        for statement in map_stmt_exprs(self.computed(step), lambda expr: substitute(expr, elements)):
+        for statement in map_expressions(self.computed(step), lambda expr: substitute(expr, elements)):
             match statement:
                 case Assign(target=Name(identifier=name)) if name in names:
                     result.append(replace(statement, target=elements[name]))

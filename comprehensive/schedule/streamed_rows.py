@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.rewrite import subexpressions
 from comprehensive.metafork.ast import Assign, Block, Declare, Index, Name, Stmt
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.schedule.window import Window, values_of
 
 MOST_ROWS = 16

@@ -19,7 +19,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import IntLiteral, Ring, add
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Points, Sweep
-from comprehensive.loops.rewrite import expressions_in, map_expr, rename, statements_in, subexpressions
+from comprehensive.loops.rewrite import rename
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -35,7 +35,9 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 
 
 class NoSweepsError(Exception):
@@ -110,7 +112,7 @@ def _alternates(condition: Expr, loop: HostLoop) -> bool:
             case _:
                 return e
 
-    of_parity = map_expr(condition, reduced)
+    of_parity = map_expression(condition, reduced)
     if names_read(of_parity) != frozenset((parity,)):
         return False
     return bool(c_value(of_parity, {parity: 0})) != bool(c_value(of_parity, {parity: 1}))

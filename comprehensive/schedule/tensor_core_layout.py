@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import KernelStmt, Plain
 from comprehensive.kernel_ir.terms import constant, counting, plus, product
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.schedule.context import ZERO
@@ -100,7 +99,7 @@ class TensorCoreLayout(OperandLayout):
             for number, name in ((number, self.operand(number)) for number in range(2))
         )
 
-    def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:
+    def fragment(self, name: str, which: Expr, z: Expr) -> Stmt:
         """Return the statement that loads what a thread has of an operand in the eight steps from ``z`` on.
 
         The values go into the registers ``which``.
@@ -114,7 +113,7 @@ class TensorCoreLayout(OperandLayout):
         source = self._read(name, plus(z, Binary("+", step, context.name("lane"))), (place, place))
         load = Assign(Index(context.names[f"fragment_{name}"], (which, r, half)), "=", source)
         halves = counting(half.identifier, TWO, (load,), unrolled=True)
-        return Plain((counting(r.identifier, self._count(number), (halves,), unrolled=True),))
+        return counting(r.identifier, self._count(number), (halves,), unrolled=True)
 
     def _count(self, number: int) -> Expr:
         """How many rows, or columns of the right operand, a thread has."""

@@ -16,17 +16,9 @@ What is left is done step by step: a tensor core would add products of zeros, an
 
 from __future__ import annotations
 
-from comprehensive.kernel_ir.kernel import (
-    CONTRACTS,
-    Await,
-    Barrier,
-    Commit,
-    KernelStmt,
-    MultiplyAdd,
-    Plain,
-    UniformFor,
-    UniformIf,
-)
+from dataclasses import replace
+
+from comprehensive.kernel_ir.kernel import CONTRACTS, Await, Barrier, Commit, KernelStmt, MultiplyAdd
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import (
     Assign,
@@ -35,11 +27,12 @@ from comprehensive.metafork.ast import (
     Conditional,
     Declare,
     Expr,
-    For,
+    If,
     Index,
     IntLiteral,
     Name,
     ScalarType,
+    Stmt,
 )
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO
@@ -57,33 +50,30 @@ def tensor_core_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ..
     context, depth = layout.context, Name(layout.context.tile.depth)
     whole, slot, contracted, z = (context.name(base) for base in ("whole", "slot", "contracted", "z"))
     done = Binary("*", whole, depth)
-    turns = For(ScalarType.INT, z.identifier, ZERO, "<", depth, EIGHT, (), unrolled=True)
+    turns = counting(z.identifier, depth, _eight_steps(layout, step), unrolled=True, uniform=True)
     number = Binary("*", context.name("step"), depth)
     each: tuple[KernelStmt, ...] = (
-        Plain(neighbours(layout)),
+        *neighbours(layout),
         *layout.stages(context.name("last"), turned=False),
         Commit(),
-        UniformIf(
+        If(
             contracted,
-            (UniformFor(turns, _eight_steps(layout, step)),),
-            (_single_steps(layout, step, number, depth), *_next_piece(layout)),
+            (replace(turns, step=EIGHT),),
+            (*_single_steps(layout, step, number, depth), *_next_piece(layout)),
+            uniform=True,
         ),
-        Plain((Assign(slot, "=", context.name("next")),)),
+        Assign(slot, "=", context.name("next")),
     )
     return (
         *first_pieces(layout),
         commented(context, "stage", layout.pieces, "what eight steps read into registers, eight steps ahead"),
-        Plain(
-            (
-                *layout.fragments(),
-                constant(whole.identifier, Binary("/", layout.limit, depth)),
-                constant(contracted.identifier, Call(CONTRACTS, ())),
-                Declare(ScalarType.INT, slot.identifier, initial=ZERO),
-            )
-        ),
-        UniformIf(contracted, _loaded(layout, slot, ZERO, ZERO)),
-        UniformFor(counting(context.names["step"], whole), each),
-        _single_steps(layout, step, done, Binary("-", layout.limit, done)),
+        *layout.fragments(),
+        constant(whole.identifier, Binary("/", layout.limit, depth)),
+        constant(contracted.identifier, Call(CONTRACTS, ())),
+        Declare(ScalarType.INT, slot.identifier, initial=ZERO),
+        If(contracted, _loaded(layout, slot, ZERO, ZERO), uniform=True),
+        counting(context.names["step"], whole, each, uniform=True),
+        *_single_steps(layout, step, done, Binary("-", layout.limit, done)),
     )
 
 
@@ -95,7 +85,7 @@ def _eight_steps(layout: TensorCoreLayout, step: Step) -> tuple[KernelStmt, ...]
     slot = Conditional(is_last, context.name("next"), context.name("slot"))
     turn = Binary("/", z, EIGHT)
     return (
-        UniformIf(is_last, _next_piece(layout)),
+        If(is_last, _next_piece(layout), uniform=True),
         *_loaded(
             layout, slot, Binary("%", following, depth), Binary("%", Binary("+", turn, IntLiteral(1)), TWO)
         ),
@@ -117,21 +107,19 @@ def _multiplied(layout: TensorCoreLayout, step: Step, which: Expr) -> MultiplyAd
 def _loaded(layout: TensorCoreLayout, slot: Expr, z: Expr, which: Expr) -> tuple[KernelStmt, ...]:
     """Return statements that load what the eight steps from ``z`` on read of a slot's pieces."""
     return (
-        Plain(layout.begins(slot)),
+        *layout.begins(slot),
         *(layout.fragment(layout.operand(number), which, z) for number in range(2)),
     )
 
 
-def _single_steps(layout: TensorCoreLayout, step: Step, done: Expr, count: Expr) -> KernelStmt:
+def _single_steps(layout: TensorCoreLayout, step: Step, done: Expr, count: Expr) -> tuple[Stmt, ...]:
     """So many steps of the piece in the slot, from shared memory, one after the other; ``done`` come before them.
 
     Unrolled they would take the registers of fragments.
     """
     z = layout.context.name("z")
     body = step.at(Binary("+", done, z), lambda name: layout.element(name, z))
-    return Plain(
-        (*layout.begins(layout.context.name("slot")), counting(z.identifier, count, body, rolled=True))
-    )
+    return (*layout.begins(layout.context.name("slot")), counting(z.identifier, count, body, rolled=True))
 
 
 def _next_piece(layout: TensorCoreLayout) -> tuple[KernelStmt, ...]:

@@ -12,7 +12,7 @@ Rows of the tile are one element longer than what they hold, so that neither sid
 from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.kernel import Barrier, KernelStmt, Plain, SharedTile
+from comprehensive.kernel_ir.kernel import Barrier, KernelStmt, SharedTile
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, counting, expression
 from comprehensive.kernel_ir.words import words_per_element
@@ -85,9 +85,9 @@ def transposed(context: TileContext, jam: UnrollAndJam, store: Assign) -> tuple[
     return (
         comment,
         SharedTile(shared, type, ZERO, store.target.array),
-        Plain(held),
+        *held,
         Barrier(),
-        Plain(stored),
+        *stored,
     )
 
 

@@ -16,7 +16,7 @@ from typing import assert_never
 
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -33,9 +33,12 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     MetaFor,
     Name,
+    ScalarType,
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.schedule.context import ONE, TileContext, is_same_for_all_points
 
 
@@ -64,6 +67,8 @@ class UnrollAndJam:
             match statement:
                 case Declare():
                     result += self.declared(statement)
+                case Assign(atomic=True):
+                    result.append(self._updated(statement))
                 case Assign(target=Index(array=array)) if array in self.context.strides:
                     result.append(self._stored(statement))
                 case Assign():
@@ -141,16 +146,37 @@ class UnrollAndJam:
         array = Declare(self.context.nest.array(statement.target.array).type, held.array, self.shape())
         return Block((array, *self.at_points((computed,)), *self.at_points((stored,))))
 
+    def _updated(self, statement: Assign) -> Stmt:
+        """All places and values before all atomic updates: what these need is then read together."""
+        (update,) = self.at_one((statement,))
+        assert isinstance(update, Assign)
+        assert isinstance(update.target, Index)
+        place, value = update.target.subscripts[0], update.value
+        declared: list[Stmt] = []
+        computed: list[Stmt] = []
+        if _reads_data(place):
+            held = Index(self.context.names["place"], self.indices())
+            declared.append(Declare(ScalarType.LONG, held.array, self.shape()))
+            computed.append(Assign(held, "=", place, statement.span))
+            place = held
+        if _reads_data(value):
+            held = Index(self.context.names["value"], self.indices())
+            declared.append(Declare(self.context.element_type(update.target.array), held.array, self.shape()))
+            computed.append(Assign(held, "=", value, statement.span))
+            value = held
+        update = replace(update, target=replace(update.target, subscripts=(place,)), value=value)
+        before = self.at_points(computed) if computed else ()
+        return Block((*declared, *before, *self.at_points((update,))))
+
     def one(self, statement: Stmt) -> Stmt:
         """The statement at one point, its scalars being elements of arrays."""
-        (mapped,) = map_stmt_exprs((statement,), self.value)
-        match mapped:
-            case Assign(target=Name(identifier=name)) if name in self.scalars:
-                return replace(mapped, target=Index(name, self.indices()))
-            case Assign(target=Index() as target):
-                return replace(mapped, target=self.reference(target))
-            case _:
-                return mapped
+        (mapped,) = map_expressions((statement,), self.value, self._place)
+        return mapped
+
+    def _place(self, target: Name | Index) -> Name | Index:
+        found = self.value(target)
+        assert isinstance(found, Name | Index)
+        return found
 
     def value(self, expr: Expr) -> Expr:
         """The expression at one point."""
@@ -204,6 +230,10 @@ def single_point(context: TileContext, body: Sequence[Stmt]) -> tuple[Stmt, ...]
     """The body at one point, with its references to data flat."""
     jam = UnrollAndJam(context, frozenset(), context.rows_side_by_side(), context.flat)
     return jam.at_one(body)
+
+
+def _reads_data(expr: Expr) -> bool:
+    return any(isinstance(e, Index) for e in subexpressions(expr))
 
 
 SHORT = 32

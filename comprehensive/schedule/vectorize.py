@@ -18,18 +18,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.kernel_ir.kernel import (
-    TOGETHER,
-    VECTOR,
-    KernelStmt,
-    Plain,
-    ThreadIf,
-    UniformFor,
-    Vectors,
-    VectorStore,
-)
+from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, KernelStmt, Vectors, VectorStore
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction, plus
-from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, statements_in, substitute
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -44,6 +35,8 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.window import Window
@@ -83,23 +76,23 @@ class Vectored:
             vector_inside = Conditional(are_rows_vectors, self._is_some(), vector_inside)
         inside = conjunction([*rows, vector_inside])
         body = (
-            Plain((constant(self._first.identifier, first),)),
-            ThreadIf(inside, self.at_once(), (self._one_by_one(point),)),
+            constant(self._first.identifier, first),
+            If(inside, self.at_once(), self._one_by_one(point)),
         )
         count = Binary("/", Name(last.each), FOUR)
-        return UniformFor(counting(vector.identifier, count, unrolled=True), body)
+        return counting(vector.identifier, count, body, unrolled=True, uniform=True)
 
     def at_once(self) -> tuple[KernelStmt, ...]:
         """The vector in all rows of the thread."""
         computed = (
-            Plain(self.registers(self.windows.windows)),
+            *self.registers(self.windows.windows),
             *(access for number in range(len(self.windows.windows)) for access in self.accesses(number, {})),
-            Plain((self.at_points(self.computed(self.windows.body)),)),
+            self.at_points(self.computed(self.windows.body)),
         )
         arrays = [window.array for window in self.windows.windows]
         return (
             commented(self.context, "vectorize", arrays, "windows of rows in registers, 4 points at a time"),
-            Plain(self.values()),
+            *self.values(),
             *self.in_rows(computed, unrolled=True),
             *self.in_rows(self.stored(), unrolled=True),
         )
@@ -109,13 +102,12 @@ class Vectored:
         point = self.context.names["point"]
         return counting(point, FOUR, (self._coordinate(), *body), unrolled=True)
 
-    def _one_by_one(self, point: tuple[Stmt, ...]) -> KernelStmt:
+    def _one_by_one(self, point: tuple[Stmt, ...]) -> tuple[KernelStmt, ...]:
         guarded = point
         for condition in reversed(self.context.inside()):
             guarded = (If(condition, guarded),)
         points = counting(self.context.names["point"], FOUR, (self._coordinate(), *guarded))
-        (rows,) = self.in_rows((Plain((points,)),), unrolled=False)
-        return rows
+        return self.in_rows((points,), unrolled=False)
 
     # --- where points are
 
@@ -135,9 +127,9 @@ class Vectored:
         """The body for each row of the thread, or along the first coordinates only."""
         for number in reversed(range(self.last if among is None else among)):
             each = Name(self.context.tile.coordinates[number].each)
-            header = counting(self.context.names[f"r{number}"], each, unrolled=unrolled)
             value = constant(self.context.tile.coordinates[number].name, self.row_at(number))
-            body = (UniformFor(header, (Plain((value,)), *body)),)
+            row = (value, *body)
+            body = (counting(self.context.names[f"r{number}"], each, row, unrolled=unrolled, uniform=True),)
         return body
 
     def row_at(self, number: int) -> Expr:
@@ -195,7 +187,7 @@ class Vectored:
                     kept = Index(self._value(target.array), self.place(self.context.name("point")))
                     result.append(Assign(kept, "=", self._read(whole), statement.span))
                 case _:
-                    result += map_stmt_exprs((statement,), self._read)
+                    result += map_expressions((statement,), self._read)
         return tuple(result)
 
     def _read(self, expr: Expr) -> Expr:
@@ -207,7 +199,7 @@ class Vectored:
             number, at = self.windows.places[e]
             return self.in_window(number, plus(self.context.name("point"), IntLiteral(at)))
 
-        return self.context.flat(map_expr(expr, replaced))
+        return self.context.flat(map_expression(expr, replaced))
 
     # --- registers
 
@@ -249,7 +241,7 @@ class Vectored:
             if self.windows.may_be_cut:
                 readers = [self._is_inside(point) for point in window.readers(at)]
                 read = Conditional(disjunction(readers), source, ZERO)
-            found.append(Plain((Assign(register, "=", read),)))
+            found.append(Assign(register, "=", read))
         return tuple(found)
 
     def stored(self) -> tuple[KernelStmt, ...]:
@@ -265,7 +257,7 @@ class Vectored:
             If(self._is_inside(p), (Assign(self._element(target, p, {}), "=", value),))
             for p, value in enumerate(values)
         )
-        return (ThreadIf(self._is_whole(), (whole,), (Plain(single),)),)
+        return (If(self._is_whole(), (whole,), single),)
 
     def _element(self, reference: Index, behind: int, row: Mapping[str, Expr]) -> Index:
         """Return the element so many behind the one that the first point of the vector refers to."""

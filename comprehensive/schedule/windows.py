@@ -22,13 +22,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import (
-    conditional_parts,
-    map_stmt_exprs,
-    statements_in,
-    subexpressions,
-    substitute,
-)
+from comprehensive.loops.rewrite import conditional_parts, substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -41,6 +35,8 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     Stmt,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.schedule.streamed_rows import Steps, steps_of
 from comprehensive.schedule.unroll_and_jam import is_short, scalars_of
 from comprehensive.schedule.window import Window, values_of
@@ -285,4 +281,4 @@ def _divides(statement: Stmt) -> bool:
 
 
 def _with(body: tuple[Stmt, ...], iterator: str, value: int) -> tuple[Stmt, ...]:
-    return map_stmt_exprs(body, lambda expr: substitute(expr, {iterator: IntLiteral(value)}))
+    return map_expressions(body, lambda expr: substitute(expr, {iterator: IntLiteral(value)}))

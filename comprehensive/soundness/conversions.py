@@ -11,27 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import assert_never
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import (
-    Assign,
-    Block,
-    Break,
-    Cast,
-    Continue,
-    Declare,
-    DoWhile,
-    Expr,
-    For,
-    If,
-    MetaFor,
-    ScalarType,
-    Stmt,
-    While,
-)
+from comprehensive.metafork.ast import Cast, Declare, Expr, ScalarType
+from comprehensive.metafork.rewrite import with_all_bodies
+from comprehensive.metafork.walk import S
 
 
 def with_conversions(nest: Nest, types: Mapping[str, ScalarType]) -> Nest:
@@ -39,47 +25,17 @@ def with_conversions(nest: Nest, types: Mapping[str, ScalarType]) -> Nest:
 
     ``types`` are those of the names of the nest, as far as they have one.
     """
-    return replace(nest, body=tuple(_block(statement, types) for statement in nest.body))
 
+    def inside(body: tuple[S, ...]) -> tuple[S, ...]:
+        return tuple(map(one, body))
 
-def _block(statement: BlockStmt, types: Mapping[str, ScalarType]) -> BlockStmt:
-    match statement:
-        case Threads():
-            return replace(statement, body=_body(statement.body, types))
-        case BlockFor():
-            return replace(statement, body=tuple(_block(s, types) for s in statement.body))
-        case BlockIf():
-            then = tuple(_block(s, types) for s in statement.then)
-            return replace(
-                statement, then=then, otherwise=tuple(_block(s, types) for s in statement.otherwise)
-            )
-        case BlockDeclare():
-            value, type = _converted(statement.value, statement.type, types)
-            return replace(statement, type=type, value=value)
-        case _:
-            assert_never(statement)
-
-
-def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
-    return tuple(_statement(statement, types) for statement in body)
-
-
-def _statement(statement: Stmt, types: Mapping[str, ScalarType]) -> Stmt:
-    match statement:
-        case Declare():
-            if statement.initial is None:
-                return statement
+    def one(statement: S) -> S:
+        if isinstance(statement, Declare) and statement.initial is not None:
             initial, type = _converted(statement.initial, statement.type, types)
             return replace(statement, type=type, initial=initial)
-        case If():
-            then, otherwise = _body(statement.then, types), _body(statement.otherwise, types)
-            return replace(statement, then=then, otherwise=otherwise)
-        case For() | MetaFor() | While() | DoWhile() | Block():
-            return replace(statement, body=_body(statement.body, types))
-        case Assign() | Break() | Continue():
-            return statement
-        case _:
-            assert_never(statement)
+        return with_all_bodies(statement, inside)
+
+    return replace(nest, body=inside(nest.body))
 
 
 def _converted(value: Expr, type: ScalarType, types: Mapping[str, ScalarType]) -> tuple[Expr, ScalarType]:

@@ -20,10 +20,10 @@ from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.traverse import statements_in
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.walk import statements_in
 from comprehensive.model.choice import size_obstacle
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
 from comprehensive.runtime.cpu import build as build_kernels

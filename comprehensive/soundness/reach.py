@@ -17,11 +17,11 @@ import numpy as np
 
 from comprehensive.loops.access import Access, SerialLoop, accesses
 from comprehensive.loops.interpreter import c_value
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
-from comprehensive.loops.rewrite import statements_in
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Declare, Expr, For, ScalarType
+from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.scalar_types import common_type
+from comprehensive.metafork.walk import all_statements_in, declared
 from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, converted, evaluate
 from comprehensive.soundness.conversions import with_conversions
 
@@ -60,29 +60,10 @@ def types_of(nest: Nest) -> Types:
     found: dict[str, set[ScalarType]] = {s.name: {s.type} for s in nest.scalars}
     for loop in nest.grid:
         found.setdefault(loop.iterator, set()).add(ScalarType.INT)
-    _collect(nest.body, found)
+    for statement in all_statements_in(nest.body):
+        for name, type in declared(statement).items():
+            found.setdefault(name, set()).add(type)
     return {name: next(iter(types)) for name, types in found.items() if len(types) == 1}
-
-
-def _collect(body: tuple[BlockStmt, ...], found: dict[str, set[ScalarType]]) -> None:
-    for statement in body:
-        match statement:
-            case Threads():
-                for loop in statement.loops:
-                    found.setdefault(loop.iterator, set()).add(ScalarType.INT)
-                for inner in statements_in(statement.body):
-                    if isinstance(inner, For) and inner.type is not None:
-                        found.setdefault(inner.iterator, set()).add(inner.type)
-                    elif isinstance(inner, Declare):
-                        found.setdefault(inner.name, set()).add(inner.type)
-            case BlockFor():
-                found.setdefault(statement.iterator, set()).add(statement.type)
-                _collect(statement.body, found)
-            case BlockIf():
-                _collect(statement.then, found)
-                _collect(statement.otherwise, found)
-            case BlockDeclare():
-                found.setdefault(statement.name, set()).add(statement.type)
 
 
 def _is_column(value: Any) -> bool:

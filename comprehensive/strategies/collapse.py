@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.conversions import in_type, keeps_sums, without_conversions
 from comprehensive.loops.integers import (
     POLYNOMIAL_OPERATORS,
@@ -32,7 +32,7 @@ from comprehensive.loops.integers import (
     sum_of_addends,
 )
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.traverse import declared_names, statements_in
+from comprehensive.loops.traverse import declared_names
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -59,6 +59,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 _DIGITS = "@digits"
 """The symbol of ``s*j + w``; no C name."""
@@ -93,7 +94,7 @@ def collapse(nest: Nest, number: int, body: tuple[Stmt, ...], digits: Digits) ->
         if types.setdefault(name, type) is not type:
             return None  # one name, two types: a matter for a person
     try:
-        return _Collapse(digits, types, assigned_names(body)).body(body, _Scope({}, frozenset()))
+        return _Collapse(digits, types, assigned_scalars(body)).body(body, _Scope({}, frozenset()))
     except _NotMixedRadixError:
         return None
 

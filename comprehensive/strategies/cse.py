@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from comprehensive.loops.access import assigned_names
 from comprehensive.loops.ir import Nest, Threads, Variant
 from comprehensive.loops.rewrite import all_names, expand_bands
 from comprehensive.loops.types import environment_of
 from comprehensive.loops.widths import computes_in_long
 from comprehensive.metafork.ast import Stmt
+from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.cse_integers import share_integers
 from comprehensive.strategies.cse_values import share_values
@@ -68,7 +68,7 @@ class CommonSubexpressions:
 
         def one(band: Threads) -> tuple[Threads]:
             types = environment_of(nest, next(number))
-            body: tuple[Stmt, ...] = share_integers(band.body, types, fresh, assigned_names(band.body))
+            body: tuple[Stmt, ...] = share_integers(band.body, types, fresh, assigned_scalars(band.body))
             if self.level >= 2:
                 body = share_values(body, types, fresh, constants)
             return (replace(band, body=body),)

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.rewrite import expressions_in, map_stmt_exprs, statements_in
 from comprehensive.metafork.ast import (
     Binary,
     Block,
@@ -36,7 +35,9 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import expressions_in, statements_in
 from comprehensive.strategies.fresh import FreshNames
 from comprehensive.strategies.sums import Shared, eliminate
 
@@ -91,7 +92,7 @@ def _share_here(
     if len(sites) < 2:
         return body
     rewritten, shared = eliminate(sites, visible, types, fresh)
-    result = list(map_stmt_exprs(body, lambda e: _replace_sites(e, rewritten)))
+    result = list(map_expressions(body, lambda e: _replace_sites(e, rewritten)))
     for entry in reversed(shared):
         position = next((k for k, s in enumerate(result) if _reads((s,), entry.name)), None)
         assert position is not None
@@ -104,7 +105,7 @@ def _introduce(body: list[Stmt], position: int, entry: Shared) -> list[Stmt]:
     if isinstance(first, Declare) and first.initial == Name(entry.name) and first.type is entry.type:
         # The source has a name for it already.
         values: dict[str, Expr] = {entry.name: Name(first.name)}
-        rest = map_stmt_exprs(tuple(body[position + 1 :]), lambda e: substitute(e, values))
+        rest = map_expressions(tuple(body[position + 1 :]), lambda e: substitute(e, values))
         return [*body[:position], replace(first, initial=entry.value), *rest]
     definition = Declare(entry.type, entry.name, (), entry.value, const=True, span=first.span)
     return [*body[:position], definition, *body[position:]]

@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
-from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, subexpressions
+from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import always_evaluated
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -35,7 +34,9 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import assigned_scalars, subexpressions
 from comprehensive.strategies.effects import effects_of, may_change
 from comprehensive.strategies.fresh import FreshNames
 
@@ -92,7 +93,7 @@ def _share_one(
     _, position, tree, last = min(found, key=lambda entry: entry[:2])
     first, later = body[position], body[last:]
     type = promote(type_of(tree, types))
-    if _is_definition_of(first, tree, type) and not assigned_names(body) & {first.name}:
+    if _is_definition_of(first, tree, type) and not assigned_scalars(body) & {first.name}:
         # The source has a name for it already.
         return (*body[: position + 1], *_replaced(body[position + 1 : last], tree, Name(first.name)), *later)
     name = fresh()
@@ -115,12 +116,12 @@ def _occurrences(body: tuple[Stmt, ...], tree: Expr) -> int:
 def _values_in(body: tuple[Stmt, ...]) -> Iterator[Expr]:
     """The expressions that are evaluated: a target stands for its subscripts, it is not read."""
     seen: list[Expr] = []
-    map_stmt_exprs(body, lambda e: (seen.append(e), e)[1])
+    map_expressions(body, lambda e: (seen.append(e), e)[1])
     yield from seen
 
 
 def _replaced(body: tuple[Stmt, ...], tree: Expr, by: Expr) -> tuple[Stmt, ...]:
-    return map_stmt_exprs(body, lambda expr: map_expr(expr, lambda e: by if e == tree else e))
+    return map_expressions(body, lambda expr: map_expression(expr, lambda e: by if e == tree else e))
 
 
 def _end_of_life(body: tuple[Stmt, ...], position: int, tree: Expr, constants: frozenset[str]) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
+from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ def effects_of(body: tuple[Stmt, ...]) -> Effects:
     stores = frozenset(
         s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
     )
-    return Effects(assigned_names(body), stores)
+    return Effects(assigned_scalars(body), stores)
 
 
 def may_change(expr: Expr, effects: Effects, constants: frozenset[str]) -> bool:
@@ -41,7 +41,9 @@ def may_change(expr: Expr, effects: Effects, constants: frozenset[str]) -> bool:
 
 def is_single_definition(statement: Declare, body: tuple[Stmt, ...]) -> bool:
     """Whether a declared scalar keeps its first value in the whole body."""
-    return not statement.dims and statement.initial is not None and statement.name not in assigned_names(body)
+    return (
+        not statement.dims and statement.initial is not None and statement.name not in assigned_scalars(body)
+    )
 
 
 def reads_name(body: tuple[Stmt, ...], name: str) -> bool:

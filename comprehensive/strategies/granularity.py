@@ -15,13 +15,16 @@ also where ``s*B`` does not divide the range.  Source: comprehensive, section 5,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Threads, Variant
+from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads, Variant
 from comprehensive.loops.rewrite import all_names, declared_names, expand_bands, rename
 from comprehensive.loops.types import environment_of, exact_product
-from comprehensive.metafork.ast import Binary, Declare, Expr, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.walk import bodies, own_expressions
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Conflict, Parallel
 from comprehensive.strategies.caching import with_footprints
@@ -134,7 +137,7 @@ def _divided(moved: Nest, digits: Digits, found: Hoistable) -> tuple[Nest, str]:
     """Define ``high, low := joined / radix, joined % radix`` at the block's start, if they are still read."""
     values, used = ((digits.high, "/"), (digits.low, "%")), all_names(moved)
     definitions = tuple(
-        BlockDeclare(ScalarType.INT, name, Binary(operator, Name(digits.joined), digits.radix))
+        Declare(ScalarType.INT, name, (), Binary(operator, Name(digits.joined), digits.radix), const=True)
         for name, operator in values
         if name in used
     )
@@ -178,25 +181,7 @@ def _with_bodies(nest: Nest, bodies: tuple[tuple[Stmt, ...], ...]) -> Nest:
 
 
 def _declared(nest: Nest) -> frozenset[str]:
-    names = {loop.iterator for loop in nest.grid} | _block_declared(nest.body)
-    for band in nest.bands:
-        names |= {loop.iterator for loop in band.loops} | declared_names(band.body)
-    return frozenset(names)
-
-
-def _block_declared(body: tuple[BlockStmt, ...]) -> frozenset[str]:
-    names: frozenset[str] = frozenset()
-    for statement in body:
-        match statement:
-            case Threads():
-                pass
-            case BlockFor():
-                names |= {statement.iterator} | _block_declared(statement.body)
-            case BlockIf():
-                names |= _block_declared(statement.then) | _block_declared(statement.otherwise)
-            case BlockDeclare():
-                names |= {statement.name}
-    return names
+    return declared_names(nest.body).union(loop.iterator for loop in nest.grid)
 
 
 def _sink(nest: Nest, name: str) -> Nest | None:
@@ -216,27 +201,19 @@ def _sunk(
         match statement:
             case Threads():
                 result.append(replace(statement, body=(*sinking, *statement.body)))
-            case BlockFor():
-                inner = _sunk(statement.body, sinking, names)
-                if inner is None or any(
-                    names_read(e) & names for e in (statement.start, statement.bound, statement.step)
-                ):
+            case Declare():
+                if any(names_read(e) & names for e in own_expressions(statement)):
+                    sinking = (*sinking, replace(statement, const=False))
+                    names |= {statement.name}
+                else:
+                    result.append(statement)
+            case For() | If():
+                inner = [_sunk(within, sinking, names) for within in bodies(statement)]
+                found = [within for within in inner if within is not None]
+                if len(found) < len(inner) or any(names_read(e) & names for e in own_expressions(statement)):
                     return None
-                result.append(replace(statement, body=inner))
-            case BlockIf():
-                then, otherwise = (
-                    _sunk(statement.then, sinking, names),
-                    _sunk(statement.otherwise, sinking, names),
-                )
-                if then is None or otherwise is None or names_read(statement.condition) & names:
-                    return None
-                result.append(replace(statement, then=then, otherwise=otherwise))
-            case BlockDeclare() if names_read(statement.value) & names:
-                sinking = (
-                    *sinking,
-                    Declare(statement.type, statement.name, (), statement.value, span=statement.span),
-                )
-                names |= {statement.name}
-            case BlockDeclare():
-                result.append(statement)
+                left = iter(found)
+                result.append(with_bodies(statement, lambda _, left=left: next(left)))
+            case _:
+                assert_never(statement)
     return tuple(result)

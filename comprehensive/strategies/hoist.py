@@ -17,7 +17,7 @@ from typing import assert_never
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.loops.rewrite import declared_names, expressions_in, map_stmt_exprs, statements_in
+from comprehensive.loops.rewrite import declared_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -37,6 +37,8 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import expressions_in, statements_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,4 +281,4 @@ def _leaves(body: tuple[Stmt, ...]) -> bool:
 
 
 def _substituted(body: tuple[Stmt, ...], name: str, value: Expr) -> tuple[Stmt, ...]:
-    return map_stmt_exprs(body, lambda e: substitute(e, {name: value}))
+    return map_expressions(body, lambda e: substitute(e, {name: value}))

@@ -16,13 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from comprehensive.loops.access import assigned_names, atomically_updated, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.intervals import Interval
 from comprehensive.loops.ir import (
     Alternative,
-    BlockFor,
-    BlockIf,
     BlockStmt,
     Loop,
     Nest,
@@ -41,16 +39,7 @@ from comprehensive.loops.normalize.counters import (
     ranges_of,
 )
 from comprehensive.loops.normalize.narrow import in_int
-from comprehensive.loops.rewrite import (
-    all_names,
-    expressions_in,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-    subexpressions,
-    substitute,
-    unswitch,
-)
+from comprehensive.loops.rewrite import all_names, substitute, unswitch
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -68,6 +57,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer, fresh
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -79,10 +70,6 @@ class _NoPointsError(Exception):
 
 def points_of(nest: Nest) -> Points | NotApplicable:
     """The region over coordinates, or why it is none."""
-    updated = atomically_updated(nest)
-    if updated:
-        # A tile reads what it updates into registers, and stores what it was before all others have added to it.
-        return NotApplicable(f"'{updated[0]}' is updated atomically, which the tiles cannot do")
     nest, conditions = counted_in_int(nest)
     moved = Granularity().apply(Variant(nest))
     reasons: list[str] = []
@@ -139,7 +126,7 @@ def _with_block_conditions_inside(nest: Nest) -> Nest:
     ``if (j_block * B <= i_block * B + B - 1) threads: if (j <= i) S  -->  threads: if (j <= i) S``
     """
     match nest.body:
-        case (BlockIf(condition=condition, then=(Threads() as threads,), otherwise=()),) if not _is_of(
+        case (If(condition=condition, then=(Threads() as threads,), otherwise=()),) if not _is_of(
             nest, condition
         ):
             # isl is slow to import.
@@ -174,7 +161,7 @@ def _innermost(body: tuple[Stmt, ...], condition: Expr) -> tuple[Stmt, ...]:
 
 def _cases(nest: Nest) -> list[tuple[Expr | None, tuple[Stmt, ...]]]:
     match nest.body:
-        case (BlockIf(condition=condition, then=then, otherwise=otherwise),) if _is_of(nest, condition):
+        case (If(condition=condition, then=then, otherwise=otherwise),) if _is_of(nest, condition):
             cases: list[tuple[Expr | None, tuple[Stmt, ...]]] = [(condition, _serial(nest, then))]
             return [*cases, (None, _serial(nest, otherwise))] if otherwise else cases
         case _:
@@ -186,7 +173,7 @@ def _serial(nest: Nest, body: Sequence[BlockStmt]) -> tuple[Stmt, ...]:
     match tuple(body):
         case (Threads(body=statements, loops=loops),) if _same_loops(loops, nest.thread_loops):
             return statements
-        case (BlockFor(body=(Threads(body=statements, loops=loops),)) as loop,) if _same_loops(
+        case (For(body=(Threads(body=statements, loops=loops),)) as loop,) if _same_loops(
             loops, nest.thread_loops
         ):
             # isl is slow to import.
@@ -203,7 +190,7 @@ def _same_loops(first: Sequence[Loop], second: Sequence[Loop]) -> bool:
     return [(a.iterator, a.extent) for a in first] == [(b.iterator, b.extent) for b in second]
 
 
-def _one_loop(nest: Nest, outer: BlockFor, statements: tuple[Stmt, ...]) -> For:
+def _one_loop(nest: Nest, outer: For[BlockStmt], statements: tuple[Stmt, ...]) -> For:
     """The loop of the block around the statements, joined with a loop that is all of them: k*B + z is one index."""
     body = _inlined(statements, _types(nest, statements))
     whole = For(
@@ -223,7 +210,7 @@ def _one_loop(nest: Nest, outer: BlockFor, statements: tuple[Stmt, ...]) -> For:
     return whole
 
 
-def _counts_up(loop: For | BlockFor) -> bool:
+def _counts_up(loop: For[object]) -> bool:
     return (
         loop.type is ScalarType.INT
         and loop.start == ZERO
@@ -255,7 +242,7 @@ def _is_of(nest: Nest, expr: Expr) -> bool:
 
 def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
     """The body with its integer scalars that are defined once, from what does not change, put where they are read."""
-    changing = assigned_names(body)
+    changing = assigned_scalars(body)
     result: list[Stmt] = []
     left = list(body)
     while left:
@@ -273,27 +260,15 @@ def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[S
                 if type_of(initial, types) is not statement.type:
                     value = Cast(statement.type, initial, statement.span)
                 left = list(
-                    map_stmt_exprs(
+                    map_expressions(
                         tuple(left), lambda e, name=name, value=value: substitute(e, {name: value})
                     )
                 )
             case For() | If():
-                result.append(_inlined_inside(statement, types))
+                result.append(with_bodies(statement, lambda inner: _inlined(inner, types)))
             case _:
                 result.append(statement)
     return tuple(result)
-
-
-def _inlined_inside(statement: For | If, types: Mapping[str, ScalarType]) -> Stmt:
-    match statement:
-        case For():
-            return replace(statement, body=_inlined(statement.body, types))
-        case If():
-            return replace(
-                statement,
-                then=_inlined(statement.then, types),
-                otherwise=_inlined(statement.otherwise, types),
-            )
 
 
 def _reads_data(expr: Expr) -> bool:
@@ -380,7 +355,7 @@ def _with_names(nest: Nest, limits: tuple[Expr, Expr]) -> tuple[Nest, tuple[Expr
             case _:
                 return expr
 
-    left, right = (map_expr(limit, named) for limit in limits)
+    left, right = (map_expression(limit, named) for limit in limits)
     return replace(nest, scalars=(*nest.scalars, *found.values())), (left, right)
 
 
@@ -409,6 +384,6 @@ def _in_int(nest: Nest, body: tuple[Stmt, ...], ranges: Mapping[str, Interval]) 
         for s in statements_in(body)
         if isinstance(s, For) and _counts_up(s)
     }
-    others = assigned_names(body) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
+    others = assigned_scalars(body) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
     known = {name: found for name, found in {**ranges, **counted}.items() if name not in others}
     return in_int(body, types, known)

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.counters.registers import Registers
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Variant
-from comprehensive.loops.rewrite import expand_bands, map_stmt_exprs, subexpressions
+from comprehensive.loops.rewrite import expand_bands
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -40,6 +40,8 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import assigned_scalars, subexpressions
 from comprehensive.optimize.protocols import Applied, Counter, NotApplicable
 from comprehensive.strategies.effects import effects_of, is_single_definition, may_change, reads_name
 from comprehensive.strategies.hoist import written_arrays
@@ -191,10 +193,10 @@ def _recompute(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple
         if statement.initial is None or not _is_cheap(statement, statement.initial, types):
             continue
         rest = tuple(items[position + 1 :])
-        if names_read(statement.initial) & assigned_names(rest):
+        if names_read(statement.initial) & assigned_scalars(rest):
             continue
         values = {statement.name: statement.initial}
-        items[position:] = map_stmt_exprs(rest, lambda e, values=values: substitute(e, values))
+        items[position:] = map_expressions(rest, lambda e, values=values: substitute(e, values))
     return tuple(_recompute_inside(item, types) for item in items)
 
 

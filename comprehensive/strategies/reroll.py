@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 
 from comprehensive.loops.integers import ONE, ZERO, Ring, add, multiply
 from comprehensive.loops.ir import Nest, Threads
-from comprehensive.loops.rewrite import expand_bands, fresh_name, subexpressions
+from comprehensive.loops.rewrite import expand_bands, fresh_name
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -33,6 +33,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.walk import subexpressions
 
 
 @dataclass(frozen=True, slots=True)

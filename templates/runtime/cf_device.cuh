@@ -69,44 +69,51 @@ template <int Together, typename T> __device__ __forceinline__ void cf_store_vec
 #define CF_ASYNCHRONOUS 0
 #endif
 
-template <int Bytes> __device__ __forceinline__ void cf_copy(void *shared, const void *global)
-{
-#if CF_ASYNCHRONOUS
-  if (Bytes >= 4) {
-    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    constexpr int size = Bytes >= 4 ? Bytes : 4;
-    if (Bytes == 16)
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
-    else
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(size) : "memory");
-    return;
-  }
-#endif
-  struct alignas(Bytes) element {
-    unsigned char bytes[Bytes];
-  };
-  *static_cast<element *>(shared) = *static_cast<const element *>(global);
-}
+// Shared memory that copies go to. With Many copies its address is computed once: from a pointer the compiler computes
+// it at every copy, and asks each time where in its cluster the block is. With a few that is cheaper than a register.
+template <typename T, bool Many> struct cf_target {
+  T *shared;
+  unsigned address = 0;
 
-// The same under a condition, without a branch.
-template <int Bytes> __device__ __forceinline__ void cf_copy_where(bool condition, void *shared, const void *global)
-{
+  __device__ __forceinline__ explicit cf_target(T *shared_) : shared(shared_)
+  {
 #if CF_ASYNCHRONOUS
-  if (Bytes >= 4) {
-    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    constexpr int size = Bytes >= 4 ? Bytes : 4;
-    if (Bytes == 16)
+    address = static_cast<unsigned>(__cvta_generic_to_shared(shared_));
+    if (Many) asm volatile("" : "+r"(address));
+#endif
+  }
+};
+
+// Copies so many Elements, which lie at an element of the target, if they are there: with Many copies without a branch.
+template <int Elements, typename T, bool Many>
+__device__ __forceinline__ void cf_copy(bool are_there, const cf_target<T, Many> &target, int at, const T *global)
+{
+  constexpr int bytes = Elements * static_cast<int>(sizeof(T));
+#if CF_ASYNCHRONOUS
+  if (bytes >= 4) {
+    constexpr int size = bytes >= 4 ? bytes : 4;
+    const unsigned to = target.address + static_cast<unsigned>(at) * static_cast<unsigned>(sizeof(T));
+    if (!Many) {
+      if (!are_there) return;
+      if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+      else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(size) : "memory");
+    } else if (bytes == 16)
       asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),
-                   "l"(global), "r"(static_cast<int>(condition))
+                   "l"(global), "r"(static_cast<int>(are_there))
                    : "memory");
     else
       asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], %3; }" ::"r"(to),
-                   "l"(global), "r"(static_cast<int>(condition)), "n"(size)
+                   "l"(global), "r"(static_cast<int>(are_there)), "n"(size)
                    : "memory");
     return;
   }
 #endif
-  if (condition) cf_copy<Bytes>(shared, global);
+  struct alignas(bytes) element {
+    unsigned char parts[bytes];
+  };
+  if (are_there) *reinterpret_cast<element *>(target.shared + at) = *reinterpret_cast<const element *>(global);
 }
 
 __device__ __forceinline__ void cf_commit()
@@ -128,13 +135,14 @@ template <int Pending> __device__ __forceinline__ void cf_await()
 template <bool Aligned, int Lanes, typename T>
 __device__ __forceinline__ void cf_stage_row(T *shared, const T *row, int count, int lane)
 {
-  constexpr int size = static_cast<int>(sizeof(T)), together = Aligned ? 16 / size : 1;
+  constexpr int together = Aligned ? 16 / static_cast<int>(sizeof(T)) : 1;
+  const cf_target<T, !Aligned> target(shared);
 #pragma unroll 4
   for (int at = lane * together; at <= count - together; at += Lanes * together)
-    cf_copy<together * size>(shared + at, row + at);
+    cf_copy<together>(true, target, at, row + at);
   if (together > 1 && lane < count % together) {
     const int at = count / together * together + lane;
-    cf_copy<size>(shared + at, row + at);
+    cf_copy<1>(true, target, at, row + at);
   }
 }
 
@@ -165,8 +173,10 @@ class cf_feed {
   static constexpr int size = static_cast<int>(sizeof(T));
   static constexpr bool vectors = Rows > 1 && Columns % (16 / size) == 0;
   static constexpr bool whole = Aligned && vectors;
-  static constexpr int together = vectors ? 16 / size : 1; // elements, side by side or a group apart
+  static constexpr int along = Columns % 32 == 0 ? 32 : Columns; // threads along a row that take one element each
+  static constexpr int together = !vectors ? 1 : whole || Swizzled ? 16 / size : Columns / along;
   static constexpr int groups = Columns / together, count = Rows * groups;
+  static constexpr bool many = !whole || count > 2 * Threads;       // copies of a thread, of a piece
   static constexpr bool upright = Threads % groups == 0;            // a thread stays in its columns
   static constexpr int line = 128 / size;                           // elements among which groups change places
   static constexpr int each = upright ? Threads / groups : 1;       // rows of a turn
@@ -200,16 +210,19 @@ public:
   __device__ __forceinline__ void stage(T *shared)
   {
     if (upright && !Swizzled) shared += row_of(thread) * Pitch + column_of(thread);
+    const cf_target<T, many> target(shared);
 #pragma unroll
     for (int from = 0; from < count; from += Threads) {
       const int number = upright ? from : from + thread, row = row_of(number), column = column_of(number);
-      if ((count % Threads != 0 && from + thread >= count) || row >= rows) continue;
+      const bool exists = (count % Threads == 0 || from + thread < count) && row < rows;
+      if (!many && !exists) continue;
 #pragma unroll
       for (int left = 0; left < (whole ? 1 : together); left++) {
         const int across = column + left * groups;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        if (across < columns) cf_copy<whole ? 16 : size>(shared + row * Pitch + place, next + row * stride + across);
+        cf_copy<whole ? together : 1>((!many || exists) && across < columns, target, row * Pitch + place,
+                                      next + row * stride + across);
       }
     }
     next += Down * stride + Right;
@@ -244,12 +257,12 @@ public:
 
   __device__ __forceinline__ void stage(T *shared)
   {
+    const cf_target<T, true> target(shared + place);
 #pragma unroll
     for (int down = 0; down < Rows; down += each)
 #pragma unroll
       for (int right = 0; right < Columns; right += lanes)
-        if (down < rows && right < columns)
-          cf_copy<static_cast<int>(sizeof(T))>(shared + place + right * Pitch + down, next + down * stride + right);
+        cf_copy<1>(down < rows && right < columns, target, right * Pitch + down, next + down * stride + right);
     go();
   }
 
@@ -309,6 +322,7 @@ public:
 
   __device__ __forceinline__ void stage(T *shared, const T *first, int n0, int n1, int n2, int n3) const
   {
+    const cf_target<T, true> target(shared);
     const unsigned self = cf_again(thread); // places are found anew: all of them would take too many registers
 #pragma unroll
     for (int from = 0; from < count; from += Threads) {
@@ -322,8 +336,8 @@ public:
       const unsigned i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
       const bool exists = from + Threads <= count || from + self < count;
       const bool inside = int(i0) < n0 && int(i1) < n1 && int(i2) < n2 && int(i3) + together <= n3;
-      cf_copy_where<together * size>(exists && inside, shared + (i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3),
-                                     first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
+      cf_copy<together>(exists && inside, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
+                        first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
     }
     if (n3 % together == 0) return;
     const int left = n3 % together;
@@ -331,8 +345,8 @@ public:
     for (int number = thread; number < E0 * E1 * E2 * left; number += Threads) {
       const int row = number / left, i3 = n3 - left + number % left;
       const int i2 = row % E2, i1 = row / E2 % E1, i0 = row / E2 / E1;
-      cf_copy_where<size>(i0 < n0 && i1 < n1 && i2 < n2, shared + (i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3),
-                          first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
+      cf_copy<1>(i0 < n0 && i1 < n1 && i2 < n2, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
+                 first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
     }
   }
 };

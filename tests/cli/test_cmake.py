@@ -31,7 +31,7 @@ OTHER = "int other(void) { return 1; }\n"
 LISTS = """cmake_minimum_required(VERSION 3.20)
 project(app LANGUAGES C)
 %s
-find_package(Comprehensive 0.1 REQUIRED)
+find_package(Comprehensive 1.0 REQUIRED)
 comprehensive_add_library(scale SOURCE scale.mf OPTIONS --registers estimate --no-verify)
 add_executable(app main.c other.c)
 target_link_libraries(app PRIVATE scale)

@@ -1,4 +1,4 @@
-"""The shell asks the command for its completion, as the README says."""
+"""The shell asks the command for its completion, as `docs/guides/editors.md` says."""
 
 from __future__ import annotations
 

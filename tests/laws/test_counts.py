@@ -18,12 +18,11 @@ They count the same accesses of each array, the same barriers and the same instr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,10 +31,9 @@ from comprehensive.codegen.plan import LeafPlan
 from comprehensive.counters.work import UncountableError, Work, total, work_of_kernel
 from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.driver import Compilation, compile_text
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, SharedTile, statements_of
+from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt, SharedTile
 from comprehensive.loops.interpreter import UndefinedBehaviour, scalar_values
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.loops.traverse import map_expr, subexpressions
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.sites import Sites
 from comprehensive.metafork.ast import (
@@ -47,12 +45,15 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
+    If,
     Index,
     IntLiteral,
     Name,
     ScalarType,
 )
 from comprehensive.metafork.c_integers import OPERATORS, remainder
+from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements
+from comprehensive.metafork.walk import all_statements_in, subexpressions
 from comprehensive.model.block import Touch, Walk
 from comprehensive.model.launched import Launched, launched
 from comprehensive.model.leaf_cost import numbers
@@ -94,12 +95,12 @@ class Case:
     @property
     def shares_loops(self) -> bool:
         """Whether there may be loops whose turns the threads of a block share: those that fill shared memory."""
-        return any(isinstance(s, SharedTile) for s in statements_of(self.kernel.body))
+        return any(isinstance(s, SharedTile) for s in all_statements_in(self.kernel.body))
 
     @property
     def changes_integers(self) -> bool:
         """Whether there are integers that statements change, those that loops count with apart."""
-        statements = list(every_statement(self.kernel.body))
+        statements = list(all_statements_in(self.kernel.body))
         integers = {s.name for s in statements if isinstance(s, Declare) and s.type.is_integer}
         return any(
             isinstance(s, Assign) and isinstance(s.target, Name) and s.target.identifier in integers
@@ -166,26 +167,18 @@ def at(
             yield Case(replace(kernel, body=certain(kernel.body, first=first)), nest, launch, leaf)
 
 
-def certain(body: Iterable[Any], *, first: bool) -> tuple[Any, ...]:
+def certain(body: tuple[KernelStmt, ...], *, first: bool) -> tuple[KernelStmt, ...]:
     """Statements under conditions that hold; where there are two cases, the first or the other one."""
-    found: list[Any] = []
-    for statement in body:
-        if hasattr(statement, "then"):
-            taken = statement.then if first or not statement.otherwise else statement.otherwise
-            holds = Binary("||", map_expr(statement.condition, both_read), IntLiteral(1))
-            then = certain(taken, first=first)
-            found.append(replace(statement, condition=holds, then=then, otherwise=()))
-        elif hasattr(statement, "body"):
-            found.append(replace(statement, body=certain(statement.body, first=first)))
-        else:
-            own = {field.name: getattr(statement, field.name) for field in fields(statement)}
-            read = {name: map_expr(e, both_read) for name, e in own.items() if is_expression(e)}
-            found.append(replace(statement, **read) if read else statement)
-    return tuple(found)
 
+    def held(statement: KernelStmt) -> tuple[KernelStmt, ...]:
+        if not isinstance(statement, If):
+            return (statement,)
+        taken = statement.then if first or not statement.otherwise else statement.otherwise
+        condition = Binary("||", statement.condition, IntLiteral(1))
+        return (replace(statement, condition=condition, then=taken, otherwise=()),)
 
-def is_expression(value: object) -> bool:
-    return isinstance(value, Expr)
+    read = map_expressions(body, lambda whole: map_expression(whole, both_read))
+    return replace_statements(read, held)
 
 
 def both_read(expression: Expr) -> Expr:
@@ -241,7 +234,7 @@ class Table:
         return Table(profile.sites, found, runs)
 
     def accesses(self, case: Case) -> Accesses:
-        tiles = [s.name for s in statements_of(case.kernel.body) if isinstance(s, SharedTile)]
+        tiles = [s.name for s in all_statements_in(case.kernel.body) if isinstance(s, SharedTile)]
         names = [*(p.name for p in case.kernel.parameters if p.pointer), *tiles]
         block = tuple(reversed(case.launch.block))
         found: Accesses = Counter()
@@ -275,7 +268,7 @@ class DoesNotDivideError(Exception):
 
 def divides(case: Case) -> bool:
     """Whether extents and numbers of turns that are computed from scalars leave no remainder."""
-    headers = [getattr(s, "header", s) for s in every_statement(case.kernel.body) if is_loop(s)]
+    headers = [s for s in all_statements_in(case.kernel.body) if isinstance(s, For)]
     try:
         for header in headers:
             start, bound, step = (
@@ -291,17 +284,6 @@ def divides(case: Case) -> bool:
         return all(number(extent, case.launch.values) is not None for extent in case.kernel.block)
     except DoesNotDivideError:
         return False
-
-
-def is_loop(statement: Any) -> bool:
-    return isinstance(getattr(statement, "header", statement), For)
-
-
-def every_statement(body: Iterable[Any]) -> Iterator[Any]:
-    for statement in body:
-        yield statement
-        for name in ("then", "otherwise", "body"):
-            yield from every_statement(getattr(statement, name, ()))
 
 
 def number(expression: Expr, values: Mapping[str, int]) -> int | None:

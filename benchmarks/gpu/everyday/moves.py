@@ -237,7 +237,7 @@ IRREGULAR = (
         "h",
         lambda v: v.h + v.xp.bincount(v.x, minlength=v.m),
         tiny=(9, 4),
-        points=((1 << 25, 256), (1 << 22, 100003)),
+        points=((1 << 25, 256), (1000003, 1000), (1 << 22, 100003)),
         threads=lambda n, m: (n,),
     ),
     Computation(

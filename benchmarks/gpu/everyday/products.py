@@ -36,7 +36,7 @@ PRODUCTS = (
         "c",
         lambda v: v.a @ v.b,
         tiny=(5, 7, 6),
-        points=(CUBE, ODD, (16384, 256, 512), (256, 256, 256)),
+        points=(CUBE, ODD, (16384, 256, 512), (256, 256, 256), (4095, 4095, 4095), (4097, 4097, 4097)),
         operations=_cubic,
     ),
     Computation(
@@ -96,7 +96,7 @@ PRODUCTS = (
         "c",
         lambda v: v.a @ v.b,
         tiny=(3, 4, 6, 5),
-        points=((64, 256, 256, 256), (333, 65, 67, 33)),
+        points=((64, 256, 256, 256), (64, 512, 512, 512), (1024, 64, 64, 64), (333, 65, 67, 33)),
         operations=lambda q, m, n, k: 2.0 * q * m * n * k,
     ),
     Computation(
@@ -106,7 +106,7 @@ PRODUCTS = (
         "c",
         lambda v: v.a @ v.b,
         tiny=(5, 7, 6),
-        points=((1024, 1024, 1024), ODD),
+        points=((1024, 1024, 1024), (4096, 4096, 4096), ODD),
         operations=_cubic,
         tolerance=1e-12,
     ),

@@ -56,7 +56,7 @@ REDUCTIONS = (
         "y",
         _softmax,
         tiny=(6, 9),
-        points=(ROWS, ODD_ROWS),
+        points=(ROWS, (16384, 4096), ODD_ROWS),
         threads=lambda m, n: (m,),
     ),
     Computation(
@@ -78,6 +78,16 @@ REDUCTIONS = (
         _logsumexp,
         tiny=(6, 9),
         points=(ROWS, ODD_ROWS),
+    ),
+    Computation(
+        "max_and_sum",
+        "m n",
+        lambda m, n: {"a": read(m, n), "y": written(m)},
+        "y",
+        lambda v: v.xp.amax(v.a, -1) + v.a.sum(-1),
+        tiny=(6, 9),
+        points=((16384, 16384), ROWS, ODD_ROWS),
+        threads=lambda m, n: (m,),
     ),
     Computation(
         "argmax",

@@ -189,6 +189,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "trmv": {"tril, mv": lambda v: torch.mv(v.a.tril(), v.x)},
     "row_sums": {"sum": lambda v: torch.sum(v.a, 1, out=v.y)},
     "column_sums": {"sum": lambda v: torch.sum(v.a, 0, out=v.y)},
+    "max_and_sum": {"amax, sum": lambda v: torch.amax(v.a, 1) + torch.sum(v.a, 1)},
     "softmax": {"softmax": lambda v: torch.softmax(v.a, 1)},
     "layer_norm": {"layer_norm": lambda v: functional.layer_norm(v.a, (v.n,), v.gamma, v.beta, v.epsilon)},
     "logsumexp": {"logsumexp": lambda v: torch.logsumexp(v.a, 1)},

@@ -29,7 +29,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.metafork.walk import expressions, parts, statements
+from comprehensive.metafork.walk import own_expressions, statements_in, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ def flow(body: tuple[Stmt, ...], name: str, assigned: bool = False) -> Flow:
 
 def mentions(body: Iterable[Stmt], name: str) -> bool:
     """Whether statements read or assign a scalar."""
-    for statement in statements(tuple(body)):
+    for statement in statements_in(tuple(body)):
         if isinstance(statement, For | MetaFor) and statement.iterator == name:
             return True
-        if any(_reads(e, name) is not None for e in parts(statement)[0]):
+        if any(_reads(e, name) is not None for e in own_expressions(statement)):
             return True
     return False
 
@@ -110,7 +110,7 @@ def _first(name: str, assigned: bool, *read: Expr | None) -> Span | None:
 
 
 def _reads(expression: Expr, name: str) -> Span | None:
-    for node in expressions(expression):
+    for node in subexpressions(expression):
         if isinstance(node, Name) and node.identifier == name:
             return node.span
     return None

@@ -14,13 +14,13 @@ from collections.abc import Container
 from comprehensive.loops.normalize.local_scalars import assigns
 from comprehensive.metafork.ast import For, Index, Name, Unary
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.walk import expressions
+from comprehensive.metafork.walk import subexpressions
 
 
 def obstacle(loop: For, known: Container[str]) -> str | None:
     """What keeps a loop from being canonical; ``known`` are the scalars around it."""
     assert loop.type is not None
-    read = [node for part in (loop.start, loop.bound, loop.step) for node in expressions(part)]
+    read = [node for part in (loop.start, loop.bound, loop.step) for node in subexpressions(part)]
     header = {node.identifier for node in read if isinstance(node, Name)}
     if not loop.type.is_integer:
         return f"counts in {loop.type.value}"

@@ -14,33 +14,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
-from typing import assert_never
 
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.intervals import Interval, Ranges, values_of
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
-from comprehensive.loops.normalize.iterators import Counted, in_blocks, in_statements
+from comprehensive.loops.ir import Nest, Role
+from comprehensive.loops.normalize.iterators import Counted, in_statements
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
-    Block,
     Cast,
     Declare,
-    DoWhile,
     Expr,
     For,
-    If,
     Index,
     IntLiteral,
     Name,
     ScalarType,
-    Stmt,
-    While,
 )
+from comprehensive.metafork.rewrite import with_all_bodies
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.metafork.walk import S, Statement, assigned_scalars, declared, subexpressions
 
 LARGEST_COUNT = 2**31 - 1 - 0xFFFF
 """Up to which coordinates and serial loops of a tile count: in ``int``, and by some thousands beyond their limits."""
@@ -67,7 +62,7 @@ def ranges_of(nest: Nest) -> dict[str, Interval]:
 def counted_in_int(nest: Nest) -> tuple[Nest, tuple[Expr, ...]]:
     """The nest with its serial loops over ``int`` where a launch can tell that they are, and what has to hold."""
     walk = _Walk(frozenset(s.name for s in nest.scalars), ranges_of(nest), {})
-    counted = replace(nest, body=walk.blocks(nest.body, environment_of(nest)))
+    counted = replace(nest, body=walk.body(nest.body, environment_of(nest)))
     return counted, tuple(walk.conditions)
 
 
@@ -77,64 +72,29 @@ class _Walk:
     ranges: Ranges
     conditions: dict[Expr, None]
 
-    def blocks(self, body: tuple[BlockStmt, ...], types: Mapping[str, ScalarType]) -> tuple[BlockStmt, ...]:
-        types = dict(types)
-        result: list[BlockStmt] = []
+    def body(self, body: tuple[S, ...], types: Mapping[str, ScalarType]) -> tuple[S, ...]:
+        result: list[S] = []
         for statement in body:
-            match statement:
-                case Threads():
-                    inside = {**types, **{loop.iterator: ScalarType.INT for loop in statement.loops}}
-                    result.append(replace(statement, body=self.statements(statement.body, inside)))
-                case BlockFor():
-                    counted = self._counted(statement, statement.type, types)
-                    inside = {**types, statement.iterator: statement.type}
-                    if counted is not None:
-                        inside[statement.iterator] = counted.type
-                        within = in_blocks(statement, counted, inside)
-                        statement = replace(statement, type=counted.type, body=within)
-                    result.append(replace(statement, body=self.blocks(statement.body, inside)))
-                case BlockIf():
-                    then, otherwise = (self.blocks(b, types) for b in (statement.then, statement.otherwise))
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-                case BlockDeclare():
-                    types[statement.name] = statement.type
-                    result.append(statement)
-                case _:
-                    assert_never(statement)
+            if isinstance(statement, Declare):
+                types = {**types, **declared(statement)}
+            result.append(self._statement(statement, types))
         return tuple(result)
 
-    def statements(self, body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
-        types = dict(types)
-        result: list[Stmt] = []
-        for statement in body:
-            match statement:
-                case Declare():
-                    types[statement.name] = statement.type
-                    result.append(statement)
-                case For(type=kind):
-                    counted = None if kind is None else self._counted(statement, kind, types)
-                    inside = types if kind is None else {**types, statement.iterator: kind}
-                    if counted is not None:
-                        inside = {**types, statement.iterator: counted.type}
-                        within = in_statements(statement.body, statement.iterator, counted, inside)
-                        statement = replace(statement, type=counted.type, body=within)
-                    result.append(replace(statement, body=self.statements(statement.body, inside)))
-                case If():
-                    then, otherwise = (
-                        self.statements(b, types) for b in (statement.then, statement.otherwise)
-                    )
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-                case While() | DoWhile() | Block():
-                    result.append(replace(statement, body=self.statements(statement.body, types)))
-                case _:
-                    result.append(statement)
-        return tuple(result)
+    def _statement(self, statement: S, types: Mapping[str, ScalarType]) -> S:
+        inside = {**types, **declared(statement)}
+        if isinstance(statement, For) and statement.type is not None:
+            counted = self._counted(statement, statement.type, types)
+            if counted is not None:
+                inside[statement.iterator] = counted.type
+                within = in_statements(statement.body, statement.iterator, counted, inside)
+                statement = replace(statement, type=counted.type, body=within)
+        return with_all_bodies(statement, lambda inner: self.body(inner, inside))
 
     def _counted(
-        self, loop: For | BlockFor, kind: ScalarType, types: Mapping[str, ScalarType]
+        self, loop: For[Statement], kind: ScalarType, types: Mapping[str, ScalarType]
     ) -> Counted | None:
         """The loop over an ``int``, and its old iterator in terms of that; None where it stays as it is."""
-        changed = assigned_names(loop.body) if isinstance(loop, For) else frozenset[str]()
+        changed = assigned_scalars(loop.body)
         if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE) or loop.iterator in changed:
             return None
         if not is_uniform(loop.bound, self.scalars) or not type_of(loop.bound, types).is_integer:

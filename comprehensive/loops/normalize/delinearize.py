@@ -27,16 +27,12 @@ from comprehensive.loops.ir import Array, KeptLinear, Nest
 from comprehensive.loops.normalize.linear import kept_linear
 from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
-from comprehensive.loops.traverse import (
-    expressions_in,
-    map_indices,
-    statements_in,
-    subexpressions,
-)
+from comprehensive.loops.traverse import map_indices
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,22 +15,21 @@ the first iteration a second time changes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import assert_never
 
-from comprehensive.loops.access import assigned_names, names_read, substitute
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.ir import BlockStmt, Nest, Threads
 from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.normalize.joining import joined_in, neutral
 from comprehensive.loops.normalize.known import Known
 from comprehensive.loops.normalize.sums import Sum
-from comprehensive.loops.traverse import expressions_in, map_stmt_exprs, statements_in
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
-    Block,
     Break,
     Continue,
     Declare,
-    DoWhile,
     Expr,
     For,
     If,
@@ -40,8 +39,9 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
     Unary,
-    While,
 )
+from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, own_expressions, statements_in
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
@@ -63,27 +63,32 @@ def _blocks(body: tuple[BlockStmt, ...], known: Known) -> tuple[BlockStmt, ...]:
                 for loop in statement.loops:
                     inside = inside.running(loop.iterator, loop.extent)
                 result.append(replace(statement, body=_body(statement.body, inside)))
-            case BlockFor():
-                inside = _inside_loop(statement, statement.type, known)
+            case For():
+                inside = _inside_loop(statement, known)
                 result.append(replace(statement, body=_blocks(statement.body, inside)))
-            case BlockIf():
+            case If():
                 then = _blocks(statement.then, known.where(statement.condition))
                 result.append(replace(statement, then=then, otherwise=_blocks(statement.otherwise, known)))
-            case BlockDeclare():
-                known = known.defining(statement.name, statement.type, statement.value)
+            case Declare():
+                for value in own_expressions(statement):
+                    known = known.defining(statement.name, statement.type, value)
                 result.append(statement)
+            case _:
+                assert_never(statement)
     return tuple(result)
 
 
-def _inside_loop(loop: For | BlockFor, type: ScalarType, known: Known) -> Known:
+def _inside_loop(loop: For[object], known: Known) -> Known:
+    if loop.type is None:
+        return known
     if loop.start == _ZERO and loop.relation == "<" and loop.step == _ONE:
-        return known.running(loop.iterator, loop.bound, type)
-    return known.declaring(loop.iterator, type)
+        return known.running(loop.iterator, loop.bound, loop.type)
+    return known.declaring(loop.iterator, loop.type)
 
 
 def _body(body: tuple[Stmt, ...], known: Known) -> tuple[Stmt, ...]:
     result: list[Stmt] = []
-    changing = assigned_names(body)
+    changing = assigned_scalars(body)
     for statement in body:
         match statement:
             case Declare(dims=(), initial=initial) if (
@@ -104,15 +109,12 @@ def _body(body: tuple[Stmt, ...], known: Known) -> tuple[Stmt, ...]:
                     result = list(before)
                     if not again:
                         break
-                inside = known if loop.type is None else _inside_loop(loop, loop.type, known)
-                result.append(replace(loop, body=_body(loop.body, inside)))
+                result.append(replace(loop, body=_body(loop.body, _inside_loop(loop, known))))
             case If():
                 then = _body(statement.then, known.where(statement.condition))
                 result.append(replace(statement, then=then, otherwise=_body(statement.otherwise, known)))
-            case While() | DoWhile() | Block():
-                result.append(replace(statement, body=_body(statement.body, known)))
             case _:
-                result.append(statement)
+                result.append(with_bodies(statement, partial(_body, known=known)))
     return tuple(result)
 
 
@@ -148,7 +150,7 @@ def _rolled(before: tuple[Stmt, ...], loop: For, known: Known) -> tuple[tuple[St
     value = replace(first, type=kind) if isinstance(first, IntLiteral) else first
     turns: list[_Turn] = []
     for done, repeated in zip(before[-size:], loop.body, strict=True):
-        (expected,) = map_stmt_exprs((repeated,), lambda e: substitute(e, {loop.iterator: value}))
+        (expected,) = map_expressions((repeated,), lambda e: substitute(e, {loop.iterator: value}))
         turn = _turn(done, expected, known)
         if turn is None:
             return None

@@ -14,16 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
-from comprehensive.loops.traverse import (
-    always_evaluated,
-    declared_names,
-    expressions_in,
-    map_expr,
-    map_stmt_exprs,
-    statements_in,
-)
+from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -39,6 +32,8 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in
 
 
 def with_invariant_reads_first(
@@ -67,7 +62,7 @@ def _invariant(loop: For, points: Set[str], read_only: Mapping[str, ScalarType])
     leaves_early = any(isinstance(s, Break | Continue) for s in statements_in(loop.body))
     if leaves_early or (loop.relation, loop.step) != ("<", ONE):
         return ()
-    changing = assigned_names(loop.body) | declared_names(loop.body) | {loop.iterator}
+    changing = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
     straight = tuple(s for s in loop.body if isinstance(s, Declare | Assign))
     read = (
         e
@@ -82,4 +77,4 @@ def _with_scalars(body: tuple[Stmt, ...], scalars: Mapping[Index, str]) -> tuple
     def replaced(expr: Expr) -> Expr:
         return Name(scalars[expr], expr.span) if isinstance(expr, Index) and expr in scalars else expr
 
-    return map_stmt_exprs(body, lambda e: map_expr(e, replaced)) if scalars else body
+    return map_expressions(body, lambda e: map_expression(e, replaced)) if scalars else body

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Threads
 from comprehensive.loops.normalize.sums import Sum
-from comprehensive.loops.traverse import map_expr, map_stmt_exprs, subexpressions
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import S, subexpressions
 
 Types = Mapping[str, ScalarType]
 
@@ -37,40 +36,14 @@ class Counted:
     least: int
 
 
-def in_blocks(loop: BlockFor, counted: Counted, types: Types) -> tuple[BlockStmt, ...]:
-    def one(statement: BlockStmt) -> BlockStmt:
-        match statement:
-            case Threads():
-                body = in_statements(statement.body, loop.iterator, counted, types)
-                return replace(statement, body=body)
-            case BlockFor():
-                start, bound, step = map(value, (statement.start, statement.bound, statement.step))
-                body = tuple(map(one, statement.body))
-                return replace(statement, start=start, bound=bound, step=step, body=body)
-            case BlockIf():
-                then, otherwise = (tuple(map(one, b)) for b in (statement.then, statement.otherwise))
-                return replace(
-                    statement, condition=value(statement.condition), then=then, otherwise=otherwise
-                )
-            case BlockDeclare():
-                return replace(statement, value=value(statement.value))
-            case _:
-                assert_never(statement)
-
-    def value(expr: Expr) -> Expr:
-        return _replaced(expr, loop.iterator, counted, types)
-
-    return tuple(map(one, loop.body))
-
-
-def in_statements(body: tuple[Stmt, ...], iterator: str, counted: Counted, types: Types) -> tuple[Stmt, ...]:
+def in_statements(body: tuple[S, ...], iterator: str, counted: Counted, types: Types) -> tuple[S, ...]:
     def one(expr: Expr) -> Expr:
         return _replaced(expr, iterator, counted, types)
 
     def subscript(expr: Expr) -> Expr:
-        return _replaced(_hidden(expr, iterator, counted.least), iterator, counted, types)
+        return one(_hidden(expr, iterator, counted.least))
 
-    return map_stmt_exprs(body, one, subscript)
+    return map_expressions(body, one, lambda place: with_subscripts(place, subscript))
 
 
 def _replaced(expr: Expr, iterator: str, counted: Counted, types: Types) -> Expr:
@@ -83,7 +56,7 @@ def _replaced(expr: Expr, iterator: str, counted: Counted, types: Types) -> Expr
         return replace(e, subscripts=tuple(_hidden(s, iterator, counted.least) for s in e.subscripts))
 
     values = {iterator: counted.value, _PLACE: counted.place}
-    return tidy(substitute(map_expr(expr, subscripts), values), types)
+    return tidy(substitute(map_expression(expr, subscripts), values), types)
 
 
 _PLACE = "#place"
@@ -116,7 +89,7 @@ def tidy(expr: Expr, types: Types) -> Expr:
         shorter = total.expression()
         return shorter if _size(shorter) < _size(e) else e
 
-    return map_expr(expr, one)
+    return map_expression(expr, one)
 
 
 def _type(expr: Expr, types: Types) -> ScalarType | None:

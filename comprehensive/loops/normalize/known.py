@@ -18,11 +18,12 @@ from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import always_evaluated, subexpressions
+from comprehensive.loops.traverse import always_evaluated
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, FloatLiteral, Index, Name, ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import subexpressions
 
 _SIGNED = (ScalarType.INT, ScalarType.LONG)
 

@@ -29,7 +29,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.metafork.walk import names, statements
+from comprehensive.metafork.walk import names, statements_in
 
 
 def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stmt, ...]:
@@ -129,7 +129,7 @@ def _reads(expression: Expr, name: str) -> bool:
 
 def assigns(statement: Stmt, name: str) -> bool:
     """Whether a statement, or one in it, gives a scalar a value."""
-    for inner in statements((statement,)):
+    for inner in statements_in((statement,)):
         match inner:
             case Assign(target=Name(identifier=target)) if target == name:
                 return True

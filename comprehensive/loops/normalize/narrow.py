@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 from comprehensive.loops.integers import POLYNOMIAL_OPERATORS
 from comprehensive.loops.intervals import Interval, Ranges, joined, negated, values_of
-from comprehensive.loops.traverse import map_expr, map_stmt_exprs
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -39,6 +38,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.precedence import COMPARISONS
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.scalar_types import common_type, promote
 
 _INT = ScalarType.INT
@@ -47,7 +47,13 @@ _INT = ScalarType.INT
 def in_int(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], ranges: Ranges) -> tuple[Stmt, ...]:
     """The body with what fits into ``int`` computed in it; ``types`` are those of all names in the body."""
     narrow = _Narrow(types, ranges)
-    return narrow.stored(map_stmt_exprs(body, narrow.within, lambda s: narrow.place(narrow.within(s))))
+
+    def subscript(expr: Expr) -> Expr:
+        return narrow.place(narrow.within(expr))
+
+    return narrow.stored(
+        map_expressions(body, narrow.within, lambda place: with_subscripts(place, subscript))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ class _Narrow:
 
     def within(self, expr: Expr) -> Expr:
         """The expression with its parts in ``int`` wherever its own type is the same then."""
-        return map_expr(expr, self._node)
+        return map_expression(expr, self._node)
 
     def stored(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements with what is converted to the type of a target in ``int`` before."""

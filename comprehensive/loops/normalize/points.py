@@ -1,7 +1,8 @@
 """The normal form of what is done at a point: bodies over the coordinates of a nest in, the same in one spelling out.
 
-Each step makes way for the next: conditions become choices (``if_conversion``), pointers become rows and columns
-(``delinearize``), and what a loop reads in all its turns comes before it (``invariant_reads``).
+Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions
+become choices (``if_conversion``), pointers become rows and columns (``delinearize``), what a loop reads in all its
+turns comes before it (``invariant_reads``), and loops through the same turns become one (``fuse``).
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Array, Nest
+from comprehensive.loops.normalize.carried_reads import with_carried_reads_held
 from comprehensive.loops.normalize.delinearize import Delinearized, delinearize
+from comprehensive.loops.normalize.fuse import fused
 from comprehensive.loops.normalize.if_conversion import if_converted
 from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_first
 from comprehensive.loops.normalize.subscripts import types_at_points
-from comprehensive.loops.traverse import all_names, declared_names, statements_in
-from comprehensive.metafork.ast import Assign, Expr, Index, Stmt
+from comprehensive.loops.traverse import all_names, declared_names
+from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import statements_in
 
 
 def normalize_points(
@@ -25,13 +29,25 @@ def normalize_points(
     """The bodies in normal form; ``0 <= name < limit`` for each of the coordinates."""
     name = Namer({*all_names(nest), *coordinates, *(n for body in bodies for n in declared_names(body))})
     types = types_at_points(nest, bodies, coordinates)
-    seen = delinearize(nest, [if_converted(body, types, name) for body in bodies], coordinates, name)
-    statements = [s for body in seen.bodies for s in statements_in(body)]
-    written = {s.target.array for s in statements if isinstance(s, Assign) and isinstance(s.target, Index)}
-    read_only = {a.name: a.type for a in seen.arrays if a.name not in written}
+    read_only = _read_only(nest.arrays, bodies)
+    held = [with_carried_reads_held(body, read_only, types, name) for body in bodies]
+    types = types_at_points(nest, held, coordinates)
+    seen = delinearize(nest, [if_converted(body, types, name) for body in held], coordinates, name)
+    read_only = _read_only(seen.arrays, seen.bodies)
+    pointers = {a.name: a.pointer for a in seen.arrays}
     return replace(
         seen,
         bodies=tuple(
-            with_invariant_reads_first(body, coordinates.keys(), read_only, name) for body in seen.bodies
+            fused(with_invariant_reads_first(body, coordinates.keys(), read_only, name), pointers)
+            for body in seen.bodies
         ),
     )
+
+
+def _read_only(arrays: Sequence[Array], bodies: Sequence[tuple[Stmt, ...]]) -> dict[str, ScalarType]:
+    """The types of the arrays whose data no body writes."""
+    pointers = {a.name: a.pointer for a in arrays}
+    statements = (s for body in bodies for s in statements_in(body))
+    targets = (s.target.array for s in statements if isinstance(s, Assign) and isinstance(s.target, Index))
+    written = {pointers[array] for array in targets if array in pointers}
+    return {a.name: a.type for a in arrays if a.pointer not in written}

@@ -17,38 +17,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
 
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_plain
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
+from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.normalize.counting import counted_from_zero, split_step
-from comprehensive.loops.normalize.iterators import Counted, in_blocks, in_statements, tidy
+from comprehensive.loops.normalize.iterators import Counted, in_statements, tidy
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
-    Assign,
-    Block,
-    Break,
     Cast,
-    Continue,
     Declare,
-    DoWhile,
     Expr,
     FloatLiteral,
     For,
-    If,
     Index,
     IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
-    Stmt,
-    While,
 )
+from comprehensive.metafork.rewrite import with_all_bodies
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import S, Statement, assigned_scalars, declared, subexpressions
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 _Types = Mapping[str, ScalarType]
@@ -59,7 +50,7 @@ def with_counted_loops(nest: Nest) -> Nest:
     steps = {s.name for s in nest.scalars if s.role in (Role.PROGRAM, Role.TILE)}
     positive = steps | {s.name for s in nest.with_role(Role.DATA)} | sizes(nest)
     walk = _Walk(frozenset(positive), frozenset(steps))
-    return replace(nest, body=walk.blocks(nest.body, environment_of(nest)))
+    return replace(nest, body=walk.body(nest.body, environment_of(nest)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,73 +60,32 @@ class _Walk:
     steps: frozenset[str]
     """Names whose values are at least 1."""
 
-    def blocks(self, body: tuple[BlockStmt, ...], types: _Types) -> tuple[BlockStmt, ...]:
-        types = dict(types)
-        result: list[BlockStmt] = []
+    def body(self, body: tuple[S, ...], types: _Types) -> tuple[S, ...]:
+        result: list[S] = []
         for statement in body:
-            match statement:
-                case Threads():
-                    inside = {**types, **{loop.iterator: ScalarType.INT for loop in statement.loops}}
-                    result.append(replace(statement, body=self.body(statement.body, inside)))
-                case BlockFor():
-                    result.append(self._block_loop(statement, types))
-                case BlockIf():
-                    then, otherwise = (self.blocks(b, types) for b in (statement.then, statement.otherwise))
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-                case BlockDeclare():
-                    types[statement.name] = statement.type
-                    result.append(statement)
-                case _:
-                    assert_never(statement)
+            if isinstance(statement, Declare):
+                types = {**types, **declared(statement)}
+            result.append(self._statement(statement, types))
         return tuple(result)
 
-    def _block_loop(self, loop: BlockFor, types: _Types) -> BlockFor:
-        counted = self._counted(loop, loop.type, types, frozenset())
-        if counted is None:
-            return replace(loop, body=self.blocks(loop.body, {**types, loop.iterator: loop.type}))
-        body = in_blocks(loop, counted, {**types, loop.iterator: counted.type})
-        return self._block_loop(replace(loop, body=body, type=counted.type, **_header(counted)), types)
-
-    def body(self, body: tuple[Stmt, ...], types: _Types) -> tuple[Stmt, ...]:
-        types = dict(types)
-        result: list[Stmt] = []
-        for statement in body:
-            match statement:
-                case Declare():
-                    types[statement.name] = statement.type
-                    result.append(statement)
-                case For(type=type):
-                    result.append(self._loop(statement, type, types))
-                case If():
-                    then, otherwise = self.body(statement.then, types), self.body(statement.otherwise, types)
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-                case While() | DoWhile() | Block():
-                    result.append(replace(statement, body=self.body(statement.body, types)))
-                case Assign() | Break() | Continue():
-                    result.append(statement)
-                case MetaFor():
-                    raise ValueError("a meta_for inside a thread's body")
-                case _:
-                    assert_never(statement)
-        return tuple(result)
-
-    def _loop(self, loop: For, type: ScalarType | None, types: _Types) -> For:
-        if type is None:
-            return replace(loop, body=self.body(loop.body, types))
-        counted = self._counted(loop, type, types, assigned_names(loop.body))
-        if counted is None:
-            return replace(loop, body=self.body(loop.body, {**types, loop.iterator: type}))
-        inside = {**types, loop.iterator: counted.type}
-        body = loop.body
-        if counted.value != Name(loop.iterator):
-            body = in_statements(body, loop.iterator, counted, inside)
-        # Once more: an extent that has become a number may be counted in another type.
-        return self._loop(
-            replace(loop, body=body, type=counted.type, **_header(counted)), counted.type, types
-        )
+    def _statement(self, statement: S, types: _Types) -> S:
+        inside = {**types, **declared(statement)}
+        if isinstance(statement, For) and statement.type is not None:
+            changed = assigned_scalars(statement.body)
+            counted = self._counted(statement, statement.type, types, changed)
+            if counted is not None:
+                inside[statement.iterator] = counted.type
+                body = statement.body
+                if counted.value != Name(statement.iterator):
+                    body = in_statements(body, statement.iterator, counted, inside)
+                # Once more: an extent that has become a number may be counted in another type.
+                return self._statement(
+                    replace(statement, body=body, type=counted.type, **_header(counted)), types
+                )
+        return with_all_bodies(statement, lambda inner: self.body(inner, inside))
 
     def _counted(
-        self, loop: For | BlockFor, type: ScalarType, types: _Types, changed: frozenset[str]
+        self, loop: For[Statement], type: ScalarType, types: _Types, changed: frozenset[str]
     ) -> Counted | None:
         """The header counted from 0; None where that is not exact, or nothing new."""
         header = (loop.start, loop.bound, loop.step)
@@ -172,7 +122,7 @@ class _Walk:
             least.value if isinstance(least, IntLiteral) else 0,
         )
 
-    def _is_exact(self, loop: For | BlockFor, type: ScalarType, types: _Types) -> bool:
+    def _is_exact(self, loop: For[Statement], type: ScalarType, types: _Types) -> bool:
         """Whether the loop visits what mathematics says, and what it visits can be counted."""
         down, amount = split_step(loop.step)
         if not (isinstance(amount, IntLiteral) and amount.value > 0) and not self._is_positive(amount):
@@ -199,7 +149,7 @@ class _Walk:
             return amount == _ONE and (loop.relation == ">" or _at_least(loop.bound, 1))
         return isinstance(amount, IntLiteral)
 
-    def _is_int(self, loop: For | BlockFor, type: ScalarType, types: _Types) -> bool:
+    def _is_int(self, loop: For[Statement], type: ScalarType, types: _Types) -> bool:
         """Whether an ``int`` counts the iterations: there are less than 2^31, and what is visited fits into it."""
         if type is ScalarType.INT:
             return True

@@ -19,7 +19,6 @@ from comprehensive.loops.intervals import Interval, Ranges, sum_of
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.normalize.counters import LARGEST_COUNT, is_uniform, range_of, ranges_of
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import statements_in
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -34,6 +33,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import statements_in
 
 
 @dataclass(frozen=True, slots=True)

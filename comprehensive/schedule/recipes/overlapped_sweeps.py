@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import atomically_updated, names_read
 from comprehensive.loops.integers import ONE, add, multiply
 from comprehensive.loops.ir import (
     Alternative,
@@ -41,10 +41,12 @@ from comprehensive.loops.ir import (
     Scalar,
     Sweeps,
 )
-from comprehensive.loops.rewrite import all_names, expressions_in, map_stmt_exprs, substitute
+from comprehensive.loops.rewrite import all_names, substitute
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import expressions_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.instances import Instance, time_instances
@@ -101,6 +103,8 @@ def _tiled(
 ) -> list[tuple[Nest, RegisterTile]]:
     """The nest of each region of a loop, with all that a launch there does, and how it is cut."""
     name = Namer(frozenset[str]().union(*map(all_names, nests), (s.name for s in repetition.scalars)))
+    if any(map(atomically_updated, nests)):
+        raise NoSweepsError("elements are updated atomically, also for the neighbours of a tile")
     found = [_known(points) for points in of_regions]
     rank = len(found[0].names)
     if rank > _MOST_COORDINATES:
@@ -174,7 +178,7 @@ def _renamed(points: Points, names: tuple[str, ...]) -> Points:
         raise NoSweepsError("the regions of the loop have different numbers of coordinates")
     values = {old: Name(new) for old, new in zip(points.names, names, strict=True)}
     alternatives = tuple(
-        Alternative(a.condition, map_stmt_exprs(a.body, lambda e: substitute(e, values)))
+        Alternative(a.condition, map_expressions(a.body, lambda e: substitute(e, values)))
         for a in points.alternatives
     )
     return Points(names, points.shown, points.limits, alternatives, points.conditions)

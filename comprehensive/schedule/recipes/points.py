@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt, Plain, UniformIf
+from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import statements_in
-from comprehensive.metafork.ast import Assign, Binary, Index, Name
+from comprehensive.metafork.ast import Assign, Binary, If, Index, Name
+from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import ONE, TileContext
@@ -88,12 +88,14 @@ def _points(context: TileContext, windows: Sequence[Windows]) -> tuple[KernelStm
     result: tuple[KernelStmt, ...] = ()
     for number, alternative in reversed(list(enumerate(context.tile.alternatives))):
         jam, partial = jammed_points(context, alternative.body)
-        whole = (Plain(jam.all(alternative.body)),)
-        both: tuple[KernelStmt, ...] = (UniformIf(context.is_whole(), whole, (Plain(partial),)),)
+        whole = jam.all(alternative.body)
+        both: tuple[KernelStmt, ...] = (If(context.is_whole(), whole, partial, uniform=True),)
         if windows:
             can = Binary("&&", Binary("<", ONE, Name(TOGETHER)), in_vectors(context))
             point = single_point(context, alternative.body)
             in_order = streamed if windows[number].steps else vectored
-            both = (UniformIf(can, (in_order(context, windows[number], point),), both),)
-        result = both if alternative.condition is None else (UniformIf(alternative.condition, both, result),)
+            both = (If(can, (in_order(context, windows[number], point),), both, uniform=True),)
+        if alternative.condition is not None:
+            both = (If(alternative.condition, both, result, uniform=True),)
+        result = both
     return result

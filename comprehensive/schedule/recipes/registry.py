@@ -10,6 +10,7 @@ from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.recipe import LoopRecipe, Recipe, RegionRecipe
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
 from comprehensive.schedule.recipes.points import Points
+from comprehensive.schedule.recipes.private_copies import PrivateCopies
 from comprehensive.schedule.recipes.product import Product
 from comprehensive.schedule.recipes.resident_rows import ResidentLoops
 from comprehensive.schedule.recipes.rows import Rows
@@ -25,6 +26,8 @@ ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     (TensorCoreProduct(),),
     (ResidentLoops(),),
 )
+WITH_ATOMIC_UPDATES: tuple[tuple[RegionRecipe, ...], ...] = ((Points(),), (PrivateCopies(),))
+"""The rows for points that update elements atomically, whose order no tile may rely on."""
 OF_LOOPS: tuple[LoopRecipe, ...] = (OverlappedSweeps(),)
 
 
@@ -32,7 +35,7 @@ def recipe_of(tile: RegisterTile) -> Recipe:
     """The recipe by which a tile is cut."""
     every: tuple[Recipe, ...] = (
         *IN_ANOTHER_ORDER,
-        *(recipe for row in ALTERNATIVES for recipe in row),
+        *(recipe for row in (*ALTERNATIVES, *WITH_ATOMIC_UPDATES) for recipe in row),
         *OF_LOOPS,
     )
     return next(recipe for recipe in every if recipe.name == tile.recipe)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from comprehensive.kernel_ir.kernel import Kernel, Plain, UniformIf
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.metafork.ast import If
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
@@ -30,7 +31,7 @@ class Transposition:
         jam, partial = jammed_points(context, context.tile.alternatives[0].body)
         whole = transposed(context, jam, store)
         return TileKernel(
-            (UniformIf(context.is_whole(), whole, (Plain(partial),)),),
+            (If(context.is_whole(), whole, partial, uniform=True),),
             context.tile.sizes,
             transposed_words(context),
             order=BlockOrder.COLUMNS,

@@ -244,8 +244,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
         private_sum[r0] = 0;
       }
     }
-#line "imperfect.cu"
   }
+#line "imperfect.cu"
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_x.stage(shared_x + ahead * (T0 * U0 * D));
@@ -347,8 +347,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
 #line 9 "imperfect.mf"
     for (int k = k_limit / 16 * 16; k < k_limit; k++)
       sum_held += row_x[k] * factor;
-#line "imperfect.cu"
   }
+#line "imperfect.cu"
   if (lane == 0 && point < y_limit)
 #line 8 "imperfect.mf"
     sum[y] = sum_held;

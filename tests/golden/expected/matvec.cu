@@ -142,8 +142,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
 #line 12 "matvec.mf"
         sum[r0] = 0.0f;
     }
-#line "matvec.cu"
   }
+#line "matvec.cu"
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
@@ -196,8 +196,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
 #line 15 "matvec.mf"
         y[y_1] = sum[r0];
     }
-#line "matvec.cu"
   }
+#line "matvec.cu"
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -257,8 +257,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
 #line 13 "matvec.mf"
     for (int j = j_limit / 16 * 16; j < j_limit; j++)
       sum += row_a[j] * row_x[j];
-#line "matvec.cu"
   }
+#line "matvec.cu"
   if (lane == 0 && point < y_1_limit)
 #line 15 "matvec.mf"
     y[y_1] = sum;

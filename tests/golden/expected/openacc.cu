@@ -82,6 +82,99 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
   }
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
+    const int *__restrict__ a,
+    int *__restrict__ h,
+    int n,
+    int y_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  if (o0 + T0 * U0 <= y_limit) {
+    {
+      long place[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+#line 12 "openacc.c"
+        place[r0] = a[n - 1 + (long)y * -1] & 15;
+      }
+#line "openacc.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 12 "openacc.c"
+        atomicAdd(&h[place[r0]], 1);
+    }
+#line "openacc.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 12 "openacc.c"
+        atomicAdd(&h[a[n - 1 + (long)y * -1] & 15], 1);
+    }
+#line "openacc.cu"
+  }
+}
+
+template <int T0, int U0, int D, int S, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
+    const int *__restrict__ a,
+    int *__restrict__ h,
+    int n,
+    int y_limit)
+{
+  CF_SHARED(cf_pieces);  // S words of 4 bytes
+  unsigned char *const cf_shared = cf_pieces;
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0 * D);
+  // privatize(h): S elements for each block, added up at its end
+  int *const shared_h = (int *)cf_shared;
+  const int thread = t0;
+  for (int z = thread; z < S; z += T0)
+    shared_h[z] = 0;
+  __syncthreads();
+  for (int step = 0; step < D; step++) {
+    const int first = o0 + step * (T0 * U0);
+    if (first + T0 * U0 <= y_limit) {
+      {
+        long place[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = first + (r0 * T0 + t0);
+#line 12 "openacc.c"
+          place[r0] = a[n - 1 + (long)y * -1] & 15;
+        }
+#line "openacc.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+#line 12 "openacc.c"
+          atomicAdd(&shared_h[place[r0]], 1);
+      }
+#line "openacc.cu"
+    } else {
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = first + (r0 * T0 + t0);
+        if (y < y_limit)
+#line 12 "openacc.c"
+          atomicAdd(&shared_h[a[n - 1 + (long)y * -1] & 15], 1);
+      }
+#line "openacc.cu"
+    }
+  }
+  __syncthreads();
+  for (int z = thread; z < S; z += T0) {
+    const int value = shared_h[z];
+    if (value != 0)
+      atomicAdd(&h[z], value);
+  }
+}
+
 // ---- openacc
 
 static int openacc_1_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int m, int B0, int t)
@@ -196,6 +289,49 @@ static int openacc_2_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int *h, i
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int openacc_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int *a, int *h, int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(openacc_2_tile<256, 4, 8>), {} },
+    { CF_KERNEL(openacc_2_tile<256, 2, 8>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &h, &n, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
+static int openacc_2_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int *a,
+    int *h, int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(openacc_2_tile1<1024, 4, 32, 256, 2>), {} },
+    { CF_KERNEL(openacc_2_tile1<512, 4, 8, 256, 4>), {} },
+    { CF_KERNEL(openacc_2_tile1<1024, 4, 32, 4096, 2>), {} },
+    { CF_KERNEL(openacc_2_tile1<512, 4, 8, 4096, 4>), {} },
+    { CF_KERNEL(openacc_2_tile1<1024, 4, 64, 24576, 2>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(cf_mul(T0, U0), D), 1)), cf_mul(cf_mul(T0, U0), D)), 1, 1 },
+    { T0, 1, 1 },
+    S, // S words of shared memory
+  };
+  void *cf_arguments[] = { &a, &h, &n, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int openacc_2_run(cf_call *cf_state, int *a, int *h, int n, int B0)
 {
   cf_choice cf_chosen;
@@ -221,10 +357,33 @@ static int openacc_2_run(cf_call *cf_state, int *a, int *h, int n, int B0)
     cf_last.tile.cost = CF_SATURATED;
     if (openacc_2_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = openacc_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = openacc_2_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return openacc_2_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, h, n);
+  case 2:
+    return openacc_2_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, h, n);
+  case 3:
+    return openacc_2_tile1_run(cf_state, cf_chosen.leaf, 0, 1024, 4, 32, 256, a, h, n);
+  case 4:
+    return openacc_2_tile1_run(cf_state, cf_chosen.leaf, 1, 512, 4, 8, 256, a, h, n);
+  case 5:
+    return openacc_2_tile1_run(cf_state, cf_chosen.leaf, 2, 1024, 4, 32, 4096, a, h, n);
+  case 6:
+    return openacc_2_tile1_run(cf_state, cf_chosen.leaf, 3, 512, 4, 8, 4096, a, h, n);
+  case 7:
+    return openacc_2_tile1_run(cf_state, cf_chosen.leaf, 4, 1024, 4, 64, 24576, a, h, n);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 7)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
+  }
   const int cf_status = openacc_2_select(cf_state->machine, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -277,8 +436,8 @@ static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 7))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 7", cf_chosen->tile, 7);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

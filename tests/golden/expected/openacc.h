@@ -241,6 +241,13 @@ static inline const char *openacc_2_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "9 <= R_B, B0 <= T_B";
+  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
+  case 3: return "U0 + 40 <= R_B, S <= Z_B, T0 <= T_B; register tile: T0 = 1024, U0 = 4, D = 32, S = 256, M = 2";
+  case 4: return "U0 + 40 <= R_B, S <= Z_B, T0 <= T_B; register tile: T0 = 512, U0 = 4, D = 8, S = 256, M = 4";
+  case 5: return "U0 + 40 <= R_B, S <= Z_B, T0 <= T_B; register tile: T0 = 1024, U0 = 4, D = 32, S = 4096, M = 2";
+  case 6: return "U0 + 40 <= R_B, S <= Z_B, T0 <= T_B; register tile: T0 = 512, U0 = 4, D = 8, S = 4096, M = 4";
+  case 7: return "U0 + 40 <= R_B, S <= Z_B, T0 <= T_B; register tile: T0 = 1024, U0 = 4, D = 64, S = 24576, M = 2";
   default: return "there is no such leaf";
   }
 }
@@ -319,6 +326,131 @@ static inline cf_count openacc_2_left_out(const cf_machine *machine, int n, cons
   return 0;
 }
 
+/* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
+    */
+static inline cf_count openacc_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together,
+    int cf_sweeps)
+{
+  static const cf_tile_work cf_works[] = {
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 224, 0, 1056, 36864, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 792, 27648, 3, 0, 0, 3 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 112, 0, 528, 18432, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 396, 13824, 2, 0, 0, 2 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 1024, U0 = 4, D = 32, S = 256, M = 2 */
+    { { 24640, 0, 8216, 525312, 32, 1, 2, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 24640, 0, 8216, 525312, 32, 1, 2, 33 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 32, 32, 256, 0 },
+    /* T0 = 512, U0 = 4, D = 8, S = 256, M = 4 */
+    { { 3136, 0, 1048, 66560, 8, 1, 2, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2368, 0, 792, 50176, 6, 1, 2, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 256, 0 },
+    /* T0 = 1024, U0 = 4, D = 32, S = 4096, M = 2 */
+    { { 25600, 0, 8576, 540672, 32, 4, 2, 36 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 25600, 0, 8576, 540672, 32, 4, 2, 36 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 32, 32, 4096, 0 },
+    /* T0 = 512, U0 = 4, D = 8, S = 4096, M = 4 */
+    { { 4096, 0, 1408, 81920, 8, 8, 2, 16 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 3328, 0, 1152, 65536, 6, 8, 2, 14 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 32, 4096, 0 },
+    /* T0 = 1024, U0 = 4, D = 64, S = 24576, M = 2 */
+    { { 55296, 0, 18688, 1146880, 64, 24, 2, 88 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 55296, 0, 18688, 1146880, 64, 24, 2, 88 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 32, 32, 24576, 0 },
+  };
+  const long long cf_limit0 = n; /* n */
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  const cf_tile_work *cf_work_of = cf_works;
+  (void)cf_sweeps;
+  (void)cf_together;
+  switch (cf_number) {
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 0;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 1024 != 0;
+    break;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 1;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
+    break;
+  case 3: /* T0 = 1024, U0 = 4, D = 32, S = 256, M = 2 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->shared_words_per_block)
+        && 1024 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(16, 256) == 1)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 131072);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 131072 != 0;
+    break;
+  case 4: /* T0 = 512, U0 = 4, D = 8, S = 256, M = 4 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->shared_words_per_block)
+        && 512 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(16, 256) == 1)) return CF_SATURATED;
+    cf_work_of += 3;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16384);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 16384 != 0;
+    break;
+  case 5: /* T0 = 1024, U0 = 4, D = 32, S = 4096, M = 2 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 4096 <= cf_amount(machine->shared_words_per_block)
+        && 1024 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(16, 4096) == 1)) return CF_SATURATED;
+    cf_work_of += 4;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 131072);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 131072 != 0;
+    break;
+  case 6: /* T0 = 512, U0 = 4, D = 8, S = 4096, M = 4 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 4096 <= cf_amount(machine->shared_words_per_block)
+        && 512 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(16, 4096) == 1)) return CF_SATURATED;
+    cf_work_of += 5;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 16384);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 16384 != 0;
+    break;
+  case 7: /* T0 = 1024, U0 = 4, D = 64, S = 24576, M = 2 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 24576 <= cf_amount(machine->shared_words_per_block)
+        && 1024 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(16, 24576) == 1)) return CF_SATURATED;
+    cf_work_of += 6;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 262144);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 262144 != 0;
+    break;
+  default:
+    return CF_SATURATED;
+  }
+  return cf_cost(machine, cf_work_of, &cf_launch);
+}
+
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling openacc_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
+{
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
+  int cf_number;
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
+      cf_consider(&cf_best, cf_number, 1, openacc_2_tile_cost(cf_number, machine, n, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
+  (void)cf_left;
+  return cf_best;
+}
+
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count openacc_leaves_out(const cf_machine *machine, int n, int m, const openacc_params *params)
 {
@@ -348,12 +480,19 @@ static inline int openacc_expected(const cf_machine *machine, int n, int m, cons
   if (cf_status == CF_OK) { /* openacc_2 */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = openacc_2_select(machine, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
+    if (cf_tiles[0] == 0)
+      cf_tiles[0] = openacc_2_tile(machine, n, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
     cf_least_cycles = openacc_2_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   return cf_status;

@@ -230,8 +230,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
 #line 7 "reassociated.mf"
     for (int j = j_limit / 16 * 16; j < j_limit; j++)
       sum += row_a[j] * row_x[j];
-#line "reassociated.cu"
   }
+#line "reassociated.cu"
   if (lane == 0 && point < y_1_limit)
 #line 9 "reassociated.mf"
     y[y_1] = sum;

@@ -67,8 +67,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
 #line 6 "triangle.mf"
         sum[r0] = 0;
     }
-#line "triangle.cu"
   }
+#line "triangle.cu"
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
 #line 9 "triangle.mf"
         y[y_1] = sum[r0];
     }
-#line "triangle.cu"
   }
+#line "triangle.cu"
 }
 
 // ---- triangle

@@ -334,7 +334,7 @@ def test_files_that_are_no_manifest(written: Path, tmp_path: Path) -> None:
 def test_another_version_is_refused(written: Path, tmp_path: Path, key: str, value: int) -> None:
     path = copied(written, tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
-    assert "of another version (comprehensive 0.1.0)" in refused(path)
+    assert f"of another version (comprehensive {comprehensive.__version__})" in refused(path)
 
 
 def test_a_damaged_manifest_is_refused(written: Path, tmp_path: Path) -> None:

@@ -98,14 +98,14 @@ def test_integer_sums_are_the_same_in_any_order() -> None:
     assert json.loads(texts_of(INTEGERS)["f.json"])["functions"][0]["regions"][0]["reassociated"] is False
 
 
-def test_what_is_updated_atomically_is_neither_cached_nor_tiled() -> None:
+def test_what_is_updated_atomically_is_tiled_but_not_cached() -> None:
     compilation = compilation_of(INTEGERS)
     (plan,) = compilation.plan.functions
     for leaf in plan.regions[0].leaves:
         assert "a" not in leaf.nest.cached
-    tile = compilation.trees[0].alternatives[0].tree
-    assert isinstance(tile, NotApplicable)
-    assert "'a' is updated atomically" in tile.reason
+    points, *_ = compilation.trees[0].alternatives
+    assert points.recipe == "points"
+    assert not isinstance(points.tree, NotApplicable)
     warning = next(d for d in compilation.diagnostics if d.code == "CF0412")
     assert "is updated atomically" in warning.message
 

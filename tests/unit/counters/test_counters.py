@@ -8,7 +8,7 @@ from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.counters.shared_words import SharedWords
 from comprehensive.counters.threads import Threads
 from comprehensive.counters.three_address import BasicBlock, Instruction, ThreeAddressCode, three_address
-from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Plain, Source
+from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
 from comprehensive.loops.ir import Variant
 from comprehensive.metafork.ast import Assign, Binary, Declare, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.strategies.caching import initial_caching
@@ -26,7 +26,7 @@ def live_words(type: ScalarType, *body: Stmt) -> int:
         KernelParameter("c", type, Source.ARRAY, "c", pointer=True),
         KernelParameter("n", INT, Source.SCALAR, "n"),
     )
-    kernel = Kernel("k", parameters, (), (), Polynomial.constant(0), (), (Plain(body),))
+    kernel = Kernel("k", parameters, (), (), Polynomial.constant(0), (), body)
     return max_live_words(three_address(kernel))
 
 

@@ -10,10 +10,10 @@ import pytest
 from comprehensive.diagnostics import CompileError, DiagnosticSink, SourceFile
 from comprehensive.loops.build import build
 from comprehensive.loops.interpreter import c_value, run
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, Role, Threads
+from comprehensive.loops.ir import Role, Threads
 from comprehensive.loops.printer import print_nest
 from comprehensive.loops.traverse import declared_names
-from comprehensive.metafork.ast import Function, MetaSchedule, Name, Program
+from comprehensive.metafork.ast import Declare, For, Function, If, MetaSchedule, Name, Program
 from comprehensive.metafork.printer import print_expr, print_program
 from tests.unit.loops.nests import (
     SPEC_NAMES,
@@ -39,10 +39,10 @@ def test_serial_statements_between_grid_and_threads_belong_to_the_block() -> Non
         " meta_for (int u = 0; u < B; u++) a[u] = w + k; else meta_for (int u = 0; u < B; u++) a[u] = 0; }"
     )
     declare, loop = nest.body
-    assert isinstance(declare, BlockDeclare)
-    assert isinstance(loop, BlockFor)
+    assert isinstance(declare, Declare)
+    assert isinstance(loop, For)
     (choice,) = loop.body
-    assert isinstance(choice, BlockIf)
+    assert isinstance(choice, If)
     assert isinstance(choice.then[0], Threads)
     assert len(nest.bands) == 2
 

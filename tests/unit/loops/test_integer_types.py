@@ -17,7 +17,6 @@ from comprehensive.loops.ir import Nest, Role, Scalar
 from comprehensive.loops.normalize.bounds import upper_bound
 from comprehensive.loops.normalize.counters import LARGEST_COUNT, counted_in_int
 from comprehensive.loops.normalize.narrow import in_int
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -33,6 +32,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.printer import print_expr, print_stmts
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import subexpressions
 from tests.unit.loops.nests import body_of, nest_of
 
 INT, UNSIGNED, LONG, SIZE = (

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from comprehensive.codegen.cuda import print_kernel
 from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour, run
-from comprehensive.loops.ir import BlockFor, Nest
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize import normalize
-from comprehensive.loops.rewrite import statements_in
 from comprehensive.loops.verify import verify
 from comprehensive.lowering.lower import lower
 from comprehensive.metafork.ast import For, IntLiteral
 from comprehensive.metafork.printer import print_stmts
+from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import Applied
 from comprehensive.strategies.tilings import tilings
 from tests.examples import examples
@@ -153,7 +153,7 @@ def test_loops_of_blocks_count_from_zero_too() -> None:
         "meta_for (int v = 0; v < n; v++) for (int k = n; k >= 1; k--) meta_for (int u = 0; u < B; u++) a[k] = v;"
     )
     (loop,) = normal(nest).body
-    assert isinstance(loop, BlockFor)
+    assert isinstance(loop, For)
     assert (loop.start, loop.relation, loop.step) == (IntLiteral(0), "<", IntLiteral(1))
 
 

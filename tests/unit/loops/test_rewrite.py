@@ -10,21 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.loops.interpreter import UndefinedBehaviour, c_value, run
-from comprehensive.loops.ir import BlockIf, Threads
-from comprehensive.loops.rewrite import (
-    fold,
-    fresh_name,
-    map_bands,
-    map_expr,
-    map_stmt_exprs,
-    rename,
-    uniform_names,
-    unswitch,
-)
+from comprehensive.loops.ir import Threads
+from comprehensive.loops.rewrite import fold, fresh_name, map_bands, rename, uniform_names, unswitch
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.loops.verify import VerificationError, verify
-from comprehensive.metafork.ast import Binary, Break, Expr, Index, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.ast import Binary, Break, Expr, If, Index, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import map_expression, map_expressions
 from tests.examples import examples
 from tests.unit.loops.nests import body_of, nest_of, spec_nests
 
@@ -96,7 +88,7 @@ def test_fold_keeps_every_defined_value(expr: Expr, n: int, m: int) -> None:
 
 
 def _count_conditions(nest) -> int:
-    return sum(isinstance(s, BlockIf) for s in nest.body)
+    return sum(isinstance(s, If) for s in nest.body)
 
 
 def test_unswitch_moves_a_launch_constant_condition_out_of_the_threads() -> None:
@@ -104,7 +96,7 @@ def test_unswitch_moves_a_launch_constant_condition_out_of_the_threads() -> None
     moved = unswitch(nest)
     verify(moved)
     (choice,) = moved.body
-    assert isinstance(choice, BlockIf)
+    assert isinstance(choice, If)
     assert print_expr(choice.condition) == "t % 2"
     assert len(moved.bands) == 2
     assert unswitch(moved) == moved
@@ -161,7 +153,10 @@ def test_a_band_with_more_than_three_conditions_stays_as_it_is() -> None:
 def test_an_identity_walk_changes_nothing() -> None:
     for nest in spec_nests("matmul") + spec_nests("blur5x5"):
         same = map_bands(
-            nest, lambda b: replace(b, body=map_stmt_exprs(b.body, lambda e: map_expr(e, lambda part: part)))
+            nest,
+            lambda b: replace(
+                b, body=map_expressions(b.body, lambda e: map_expression(e, lambda part: part))
+            ),
         )
         assert same == nest
 
@@ -242,6 +237,6 @@ def test_the_verifier_finds_broken_nests(message, nest) -> None:
 def test_bands_split_by_unswitching_are_threads() -> None:
     moved = unswitch(body_of("if (n > 2) a[u] = 1;"))
     (choice,) = moved.body
-    assert isinstance(choice, BlockIf)
+    assert isinstance(choice, If)
     assert all(isinstance(s, Threads) for s in choice.then)
     assert choice.otherwise == ()

@@ -10,7 +10,7 @@ import pytest
 
 from comprehensive.loops.interpreter import run
 from comprehensive.metafork.ast import Declare
-from comprehensive.metafork.walk import names, parts, statements
+from comprehensive.metafork.walk import names, own_expressions, statements_in
 from tests.unit.loops.c_oracle import compile_c, needs_gcc, pointer
 from tests.unit.loops.nests import nests_of
 from tests.unit.metafork.trees import parse_text
@@ -54,8 +54,8 @@ def test_the_names_of_loops_that_clear_are_free() -> None:
     program, sink = parse_text(f"void f(int n, float *a, int B) {{ {region} }}")
     assert sink.diagnostics == ()
     body = program.functions[0].regions[0].body
-    assert "w_0_1" in {name for s in statements(body) for e in parts(s)[0] for name in names(e)}
-    assert not any(isinstance(s, Declare) and s.elements is not None for s in statements(body))
+    assert "w_0_1" in {name for s in statements_in(body) for e in own_expressions(s) for name in names(e)}
+    assert not any(isinstance(s, Declare) and s.elements is not None for s in statements_in(body))
 
 
 @pytest.mark.parametrize(

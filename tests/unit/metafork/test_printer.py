@@ -30,7 +30,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.printer import print_expr, print_program, print_region, print_stmts
 from comprehensive.metafork.sequencing import sequenced
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.walk import statements_in
 from tests.examples import examples
 from tests.unit.metafork.trees import bodies, exprs, parse_as, parse_clean
 
@@ -47,9 +47,9 @@ def test_every_expression_survives_printing_and_parsing(tree: Expr) -> None:
 @settings(max_examples=examples(100), deadline=None)
 def test_all_statements_survive_printing_and_parsing(body: tuple[Stmt, ...]) -> None:
     read = _read(print_stmts(body))
-    declared = [name for s in statements(body) for name in _declared(s)]
+    declared = [name for s in statements_in(body) for name in _declared(s)]
     if len(set(declared)) == len(declared) and not any(
-        isinstance(s, While | DoWhile | Continue) for tree in (body, read) for s in statements(tree)
+        isinstance(s, While | DoWhile | Continue) for tree in (body, read) for s in statements_in(tree)
     ):
         assert read == body
         return

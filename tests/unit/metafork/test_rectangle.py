@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.loops.interpreter import run
-from comprehensive.loops.ir import BlockIf
+from comprehensive.metafork.ast import If
 from tests.examples import examples
 from tests.unit.loops.nests import nests_of
 
@@ -63,4 +63,4 @@ def test_blocks_outside_of_the_triangle_leave_at_once(clause: str) -> None:
         f" meta_for (int j = i; j < n; j++) {threads} a[0] = i + j; }} }}"
     )
     (guard,) = nest.body
-    assert isinstance(guard, BlockIf)
+    assert isinstance(guard, If)

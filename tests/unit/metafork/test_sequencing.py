@@ -14,7 +14,7 @@ from comprehensive.metafork.local_pointers import without_pointers
 from comprehensive.metafork.printer import print_stmts
 from comprehensive.metafork.region_body import region_body
 from comprehensive.metafork.tokens import Origin, Token, tokens
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.walk import statements_in
 from comprehensive.toolchain.host import find_c_compiler
 from tests.unit.metafork.trees import parse_text
 
@@ -159,7 +159,7 @@ COUNTED = [
 @pytest.mark.parametrize("name", COUNTED)
 def test_a_loop_that_counts_is_no_while_loop(name: str) -> None:
     body, _ = read(BODIES[name])
-    assert not any(isinstance(s, While | DoWhile) for s in statements(body))
+    assert not any(isinstance(s, While | DoWhile) for s in statements_in(body))
 
 
 def test_a_second_iterator_is_computed_from_the_first() -> None:
@@ -170,7 +170,7 @@ def test_a_second_iterator_is_computed_from_the_first() -> None:
 @pytest.mark.parametrize("name", ["continue over steps", "switch with jumps"])
 def test_continue_becomes_a_condition(name: str) -> None:
     body, _ = read(BODIES[name])
-    assert not any(isinstance(s, Continue) for s in statements(body))
+    assert not any(isinstance(s, Continue) for s in statements_in(body))
 
 
 def test_a_parallel_loop_may_continue() -> None:

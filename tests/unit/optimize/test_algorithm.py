@@ -225,6 +225,9 @@ class DoubtfulSolver:
     def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
         self.known.enter(system, point)
 
+    def enter_contradiction(self, system: System, verdict: Inconsistent) -> None:
+        self.known.enter_contradiction(system, verdict)
+
 
 def test_undecided_branches_are_kept_and_marked() -> None:
     tree = grow(problem_of([WORDS], [SMALLER], solver=DoubtfulSolver("Z_B")), 1)

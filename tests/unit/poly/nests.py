@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from comprehensive.loops.ir import Array, BlockFor, BlockIf, BlockStmt, Loop, Nest, Role, Scalar, Threads
+from comprehensive.loops.ir import Array, BlockStmt, Loop, Nest, Role, Scalar, Threads
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -90,13 +90,13 @@ def loop(header: str, *body: Stmt) -> For:
     return For(ScalarType.INT, iterator, expr(start), "<", expr(bound), expr(step), body)
 
 
-def step(header: str, *body: BlockStmt) -> BlockFor:
+def step(header: str, *body: BlockStmt) -> For[BlockStmt]:
     iterator, start, bound, by = _header(header)
-    return BlockFor(ScalarType.INT, iterator, expr(start), "<", expr(bound), expr(by), body)
+    return For(ScalarType.INT, iterator, expr(start), "<", expr(bound), expr(by), body)
 
 
-def block_when(condition: str, *body: BlockStmt) -> BlockIf:
-    return BlockIf(expr(condition), body)
+def block_when(condition: str, *body: BlockStmt) -> If[BlockStmt]:
+    return If(expr(condition), body)
 
 
 def _header(header: str) -> tuple[str, str, str, str]:

@@ -11,7 +11,7 @@ from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.loops.interpreter import c_value
 from comprehensive.metafork.ast import Assign, Binary, Block, Name, ScalarType, Stmt
 from comprehensive.metafork.parse import parse
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.walk import statements_in
 from comprehensive.reductions.accumulators import Obstacle, accumulators
 from comprehensive.reductions.operators import OPERATORS, operator_called, update_of
 
@@ -31,7 +31,7 @@ def body_of(text: str) -> tuple[Stmt, ...]:
     sink = DiagnosticSink()
     program = parse(SourceFile("g.mf", source), sink)
     assert [d.message for d in sink.diagnostics] == []
-    (block,) = (s for s in statements(program.functions[0].regions[0].body) if isinstance(s, Block))
+    (block,) = (s for s in statements_in(program.functions[0].regions[0].body) if isinstance(s, Block))
     return block.body
 
 

@@ -51,6 +51,16 @@ KERNEL logsumexp(int m, int n, const float *a, float *y)
   y[i] = most + logf(sum);
 }
 
+KERNEL max_and_sum(int m, int n, const float *a, float *y)
+{
+  const int i = last();
+  if (i >= m) return;
+  float most = a[i * n], sum = 0;
+  for (int j = 1; j < n; j++) most = fmaxf(most, a[i * n + j]);
+  for (int j = 0; j < n; j++) sum += a[i * n + j];
+  y[i] = most + sum;
+}
+
 KERNEL argmax(int m, int n, const float *a, int *y)
 {
   const int i = last();

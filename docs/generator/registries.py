@@ -1,0 +1,166 @@
+"""What can be chosen by name as pages: counters, strategies, passes, recipes and devices, from their registries."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib import import_module
+
+from comprehensive import registry
+from comprehensive.machine.device import devices
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.ptx.passes.registry import PASSES, class_of
+from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER, OVERLAPPED_SWEEPS
+from docs.generator.docstrings import first_paragraph, markdown
+
+_PRIMITIVES = (
+    "accumulate",
+    "distribute",
+    "equalize",
+    "overlap",
+    "predicate",
+    "split_reduction",
+    "stream",
+    "transposed_store",
+    "unroll_and_jam",
+    "vectorize",
+)
+"""Modules of `comprehensive.schedule` that are a primitive each; recipes call them by their names."""
+
+
+def registry_pages() -> dict[str, str]:
+    return {
+        "reference/counters.md": _counters(),
+        "reference/strategies.md": _strategies(),
+        "reference/passes.md": _passes(),
+        "reference/recipes.md": _recipes(),
+        "reference/devices.md": _devices(),
+    }
+
+
+def _counters() -> str:
+    every = registry.counters()
+    counters = [every.get(name) for name in every.names]
+    rows = [
+        (f"`{counter.name}`", f"`{counter.limit}`", counter.kind.value, first_paragraph(type(counter)))
+        for counter in counters
+    ]
+    families = [
+        (f"`{name}`", ", ".join(f"`{n}`" for n in names)) for name, names in registry.FAMILIES.items()
+    ]
+    return _page(
+        "Counters",
+        "What `tree`, `gen`, `explain` and `check` count of a kernel. Resources are counted in any case, performance "
+        "where `--counters` names it. `comprehensive/counters/README.md` says how each is counted.",
+        _table(("name", "limit", "kind", "what it counts"), rows),
+        "## Names that stand for several\n",
+        _table(("name", "counters"), families),
+    )
+
+
+def _strategies() -> str:
+    every = registry.strategies()
+    default = {strategy.name for strategy in registry.default_strategies()}
+    parts: list[str] = []
+    modules: dict[str, list[str]] = {}
+    rows: list[tuple[str, ...]] = []
+    for name in every.names:
+        strategy = every.get(name)
+        modules.setdefault(type(strategy).__module__, []).append(name)
+        rows.append(
+            (
+                f"`{name}`",
+                "yes" if name in default else "where a counter asks for it",
+                " / ".join(f"({code})" for code in strategy.decision if code) or "none",
+                ", ".join(f"`{counter}`" for counter in strategy.improves),
+            )
+        )
+    for module, names in modules.items():
+        parts.append(f"## {', '.join(names)}\n\n{markdown(import_module(module))}")
+    compiled = ", ".join(f"`{name}`" for name in registry.COMPILED)
+    return _page(
+        "Strategies",
+        "What the optimizer may do to a kernel that exceeds a limit, in the order in which it is tried. A decision is "
+        "what a leaf says where the strategy was taken, and where it was not. Where kernels are compiled (`--embed`), "
+        f"{compiled} are tried before values are spilled. `comprehensive/strategies/README.md` has the laws that all "
+        "of them obey.",
+        _table(("name", "by default", "decision", "improves"), rows),
+        *parts,
+    )
+
+
+def _passes() -> str:
+    parts: list[str] = []
+    for name in PASSES:
+        kind = class_of(name)
+        parts.append(f"## {name}\n\n{markdown(import_module(kind.__module__))}")
+        options = [
+            (f"`{option.name}`", f"`{option.default}`".lower(), str(option.metadata["help"]))
+            for option in fields(kind)
+        ]
+        if options:
+            parts.append(_table(("option", "default", "what it says"), options))
+    return _page(
+        "PTX passes",
+        "Passes of `comprehensive opt`, `comprehensive ptxas` and `--passes`; a pipeline is "
+        "`memory-space,unroll{factor=2},dce`. `comprehensive/ptx/passes/README.md` says how they work together.",
+        *parts,
+    )
+
+
+def _recipes() -> str:
+    every = [
+        *((recipe, "the first one of its row that fits") for row in ALTERNATIVES for recipe in row),
+        *((recipe, "with `--reassociate`, before all others") for recipe in IN_ANOTHER_ORDER),
+        (OVERLAPPED_SWEEPS, "beside the others, in a loop of host code"),
+    ]
+    rows = [
+        (f"[{recipe.name}](#{recipe.name.replace(' ', '-')})", when, _row_of(recipe.name))
+        for recipe, when in every
+    ]
+    return _page(
+        "Recipes and primitives",
+        "A recipe cuts points into tiles and does them; it stands at the root of the tree as an alternative to the "
+        "nest as written. [Primitives](#primitives) are the steps that recipes are composed of. "
+        "`comprehensive/schedule/README.md` has a sentence on each file. The sizes for which kernels are compiled "
+        "stand in `specs/instances.toml`.",
+        _table(("recipe", "when it is taken", "row"), rows),
+        *(f"## {recipe.name}\n\n{markdown(import_module(type(recipe).__module__))}" for recipe, _ in every),
+        "## Primitives\n",
+        *(
+            f"### {name}\n\n{markdown(import_module(f'comprehensive.schedule.{name}'))}"
+            for name in _PRIMITIVES
+        ),
+    )
+
+
+def _row_of(name: str) -> str:
+    for number, row in enumerate(ALTERNATIVES, start=1):
+        if name in {recipe.name for recipe in row}:
+            return str(number)
+    return "none"
+
+
+def _devices() -> str:
+    known = [
+        (f"`{device.name}`", *(str(value) for value in device.parameters().values())) for device in devices()
+    ]
+    return _page(
+        "Devices and their limits",
+        "Symbols that only a device gives a value. `comprehensive devices NAME` prints all that is known of one, its "
+        "speeds included, and a machine file of your own goes wherever a device is asked for.",
+        _table(
+            ("symbol", "meaning", "unit", "every device has at least"),
+            [(f"`{p.symbol}`", p.meaning, p.unit, str(p.minimum)) for p in MACHINE_PARAMETERS.values()],
+        ),
+        "## Known devices\n",
+        _table(("device", *(f"`{symbol}`" for symbol in devices()[0].parameters())), known),
+    )
+
+
+def _page(title: str, introduction: str, *parts: str) -> str:
+    return "\n".join([f"# {title}\n", f"{introduction}\n", *parts])
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
