@@ -137,7 +137,7 @@ def _moves(places: Column) -> Column:
         axis=1,
     )
     moved = np.broadcast_to(places[:, None, None, :], (parameters, parameters, values.shape[1], count)).copy()
-    diagonal = np.arange(parameters)
+    diagonal: Column = np.arange(parameters)
     moved[diagonal, diagonal] = values
     return moved.reshape(parameters, -1)
 
