@@ -46,6 +46,10 @@ class Atom:
             normal = -normal
         object.__setattr__(self, "polynomial", normal)
 
+    def __hash__(self) -> int:
+        # Atoms are hashed all the time, and the hash of an enumeration takes longer than that of the polynomial.
+        return hash(self.polynomial)
+
     @staticmethod
     def make(polynomial: Polynomial | Scalar, relation: Relation) -> Atom:
         """The atom `polynomial relation 0` in normal form."""

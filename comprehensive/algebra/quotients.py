@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 
 from comprehensive.algebra.atom import Atom, at_least, at_most, less
@@ -50,11 +51,7 @@ class Quotient:
         The lower bound follows from the rest, but not at a glance, and signs of what is divided by the value rest on
         it.
         """
-        found, above, below = Polynomial.symbol(self.symbol), self.above, self.below
-        bound = () if self.least is None else (at_least(found, self.least),)
-        if self.rounds_up:
-            return (at_least(below * found, above), less(below * found - below, above), *bound)
-        return (at_most(below * found, above), less(above, below * found + below), *bound)
+        return _definition(self)
 
     def value(self, point: Mapping[str, Scalar]) -> int:
         """Return the value of the symbol at a point. KeyError names a symbol that the point does not give."""
@@ -62,6 +59,16 @@ class Quotient:
         below_scale, below = self.below.scaled_value(point)
         above, below = above * below_scale, below * above_scale
         return -(-above // below) if self.rounds_up else above // below
+
+
+@lru_cache(maxsize=1 << 12)
+def _definition(quotient: Quotient) -> tuple[Atom, ...]:
+    """The atoms of a quotient, which are asked for again and again."""
+    found, above, below = Polynomial.symbol(quotient.symbol), quotient.above, quotient.below
+    bound = () if quotient.least is None else (at_least(found, quotient.least),)
+    if quotient.rounds_up:
+        return (at_least(below * found, above), less(below * found - below, above), *bound)
+    return (at_most(below * found, above), less(above, below * found + below), *bound)
 
 
 def with_quotients(point: Mapping[str, Scalar], quotients: Iterable[Quotient]) -> dict[str, Scalar]:

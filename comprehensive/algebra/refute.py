@@ -8,7 +8,7 @@ facts are rounded to what they say of integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.fourier import (
@@ -75,7 +75,7 @@ def refute_facts(facts: Sequence[Fact]) -> Fact | None:
     bounds: Bounds = {}
     seen: dict[str, Bracket] = {}
     stirred = set(facts)
-    names = set(_symbols(facts))
+    names = {name for fact in facts for name in fact.atom.symbols}
     while True:
         before, bounds = bounds, least(facts)
         moved = {name for name in before.keys() | bounds.keys() if before.get(name) != bounds.get(name)}
@@ -86,10 +86,14 @@ def refute_facts(facts: Sequence[Fact]) -> Fact | None:
             if found is not None:
                 return found
         names.update(name for fact in stirred for name in fact.atom.symbols)
-        left = _symbols(facts)
+        about: dict[str, list[Fact]] = {}
+        for fact in facts:
+            for name in fact.atom.symbols:
+                about.setdefault(name, []).append(fact)
+        left = sorted(about)
         for name in left:
             if name in names:
-                seen[name] = bracket(facts, name, bounds)
+                seen[name] = bracket(about[name], name, bounds)
                 found = None if seen[name].unclear else _crossing(seen[name], bounds)
                 if found is not None:
                     return found
@@ -99,7 +103,7 @@ def refute_facts(facts: Sequence[Fact]) -> Fact | None:
         growth, chosen = min(clear)
         if growth + len(facts) > _MOST_FACTS:
             return None
-        # The other facts of an older bracket are not those of today.
+        # A bracket was made of the facts with its symbol alone.
         after = rounded_facts(eliminate(bracket(facts, chosen, bounds)), is_integer_symbol)
         if any(fact.atom.polynomial.total_degree > _HIGHEST_DEGREE for fact in after):
             return None
@@ -117,7 +121,3 @@ def _crossing(found: Bracket, bounds: Bounds) -> Fact | None:
     """The contradiction of the first pair of bounds that leaves no room between them."""
     pairs = (crossing(low, high, bounds) for low in found.below for high in found.above)
     return next((fact for fact in pairs if fact is not None), None)
-
-
-def _symbols(facts: Iterable[Fact]) -> tuple[str, ...]:
-    return tuple(sorted({name for fact in facts for name in fact.atom.symbols}))

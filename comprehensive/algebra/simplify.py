@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.refute import contradicts_by_sign
 from comprehensive.algebra.solver import Solver
@@ -21,14 +23,15 @@ def simplify(system: System, solver: Solver, *, thorough: bool = False) -> Syste
     # The more complicated of two equivalent atoms goes first.
     for atom in sorted(system.atoms, key=_complexity, reverse=True):
         rest = [other for other in kept if other is not atom]
-        without = System(system.assumptions, tuple(rest))
-        if _implied_by_sign(without, atom) or (thorough and solver.implies(without, atom)):
+        if _implied_by_sign((*system.assumptions, *rest), atom) or (
+            thorough and solver.implies(System(system.assumptions, tuple(rest)), atom)
+        ):
             kept = rest
     return System(system.assumptions, tuple(kept))
 
 
-def _implied_by_sign(system: System, atom: Atom) -> bool:
-    return all(contradicts_by_sign(complement, system.all_atoms) for complement in atom.complements())
+def _implied_by_sign(atoms: Sequence[Atom], atom: Atom) -> bool:
+    return all(contradicts_by_sign(complement, atoms) for complement in atom.complements())
 
 
 def _complexity(atom: Atom) -> tuple[object, ...]:

@@ -5,8 +5,8 @@
 
 Counts are those of all threads of a block together, so that a loop which strides by the threads of the block has a
 whole number of steps: the extent of what it copies. They are of the kernel as it is written, in a block where all
-conditions without an `else` hold; where there is an `else`, every case is counted by itself. Divisions in extents are
-exact quotients. What has no such count, as a loop that data ends, has None.
+conditions without an `else` hold; where there is an `else`, every case is counted by itself, and both sides of `?:` are
+counted. Divisions in extents are exact quotients. What has no such count, as a loop that data ends, has None.
 """
 
 from __future__ import annotations
@@ -458,7 +458,7 @@ def _operations(expr: Expr, data: frozenset[str]) -> tuple[int, bool]:
             return 0, expr.identifier in data
         case Unary():
             count, of_data = _operations(expr.operand, data)
-            return count + (of_data and expr.operator == "-"), of_data
+            return count, of_data  # a sign is a part of the instruction that reads the value
         case Cast():
             count, of_data = _operations(expr.operand, data)
             return count, of_data or not expr.type.is_integer

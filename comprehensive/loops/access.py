@@ -42,7 +42,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.rewrite import with_operands
-from comprehensive.metafork.walk import S, Statement, assigned_scalars, bodies, subexpressions
+from comprehensive.metafork.walk import S, Statement, assigned_scalars, leaves_loop, subexpressions
 
 
 class Mode(Enum):
@@ -185,17 +185,6 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
         return values.get(e.identifier, e) if isinstance(e, Name) else with_operands(e, one)
 
     return one(expr)
-
-
-def leaves_loop(
-    body: tuple[Statement, ...], jumps: tuple[type[Break] | type[Continue], ...] = (Break, Continue)
-) -> bool:
-    """Whether one of these jumps of the loop with this body occurs in it."""
-    return any(
-        isinstance(s, jumps)
-        or (isinstance(s, If | Block) and any(leaves_loop(inner, jumps) for inner in bodies(s)))
-        for s in body
-    )
 
 
 class _Walker:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from operator import is_
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, Span
@@ -129,7 +130,11 @@ class Threads(OwnStatement):
         return tuple(loop.extent for loop in self.loops)
 
     def with_own_expressions(self, change: OnExpression, place: OnPlace) -> Threads:
-        return replace(self, loops=tuple(replace(loop, extent=change(loop.extent)) for loop in self.loops))
+        extents = [change(loop.extent) for loop in self.loops]
+        if all(map(is_, extents, self.own_expressions)):
+            return self
+        loops = tuple(replace(loop, extent=e) for loop, e in zip(self.loops, extents, strict=True))
+        return replace(self, loops=loops)
 
     @property
     def declared(self) -> dict[str, ScalarType]:

@@ -32,7 +32,8 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.fresh import fresh
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import map_expression, with_bodies, with_own_expressions
+from comprehensive.metafork.walk import bodies, own_expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,6 @@ class Scope:
                 if not isinstance(target, (Name, Index)):
                     raise ValueError("the iterator of a parallel loop is assigned")
                 return replace(statement, target=target, value=self.expr(statement.value)), self
-            case If():
-                then, otherwise = self.body(statement.then), self.body(statement.otherwise)
-                condition = self.expr(statement.condition)
-                return replace(statement, condition=condition, then=then, otherwise=otherwise), self
             case For():
                 start = self.expr(statement.start)
                 if statement.type is None:
@@ -118,13 +115,8 @@ class Scope:
                 bound, step = scope.expr(statement.bound), scope.expr(statement.step)
                 body = scope.body(statement.body)
                 return replace(statement, iterator=name, start=start, bound=bound, step=step, body=body), self
-            case While() | DoWhile():
-                body = self.body(statement.body)
-                return replace(statement, condition=self.expr(statement.condition), body=body), self
-            case Block():
-                return replace(statement, body=self.body(statement.body)), self
-            case Break() | Continue():
-                return statement, self
+            case If() | While() | DoWhile() | Block() | Break() | Continue():
+                return with_bodies(with_own_expressions(statement, self.expr), self.body), self
             case MetaFor():
                 raise ValueError("a meta_for inside a thread's body")
             case _:
@@ -144,15 +136,6 @@ def free_names(body: tuple[Stmt, ...]) -> frozenset[str]:
 
 def _free_in(statement: Stmt) -> frozenset[str]:
     match statement:
-        case Declare():
-            initial = frozenset[str]() if statement.initial is None else names_read(statement.initial)
-            return initial.union(*(names_read(d) for d in statement.dims))
-        case Assign():
-            return names_read(statement.value) | names_read(statement.target)
-        case If():
-            return (
-                names_read(statement.condition) | free_names(statement.then) | free_names(statement.otherwise)
-            )
         case For() | MetaFor():
             inner = names_read(statement.bound) | names_read(statement.step) | free_names(statement.body)
             if statement.type is None:
@@ -160,11 +143,6 @@ def _free_in(statement: Stmt) -> frozenset[str]:
             else:
                 inner -= {statement.iterator}
             return names_read(statement.start) | inner
-        case While() | DoWhile():
-            return names_read(statement.condition) | free_names(statement.body)
-        case Block():
-            return free_names(statement.body)
-        case Break() | Continue():
-            return frozenset()
         case _:
-            assert_never(statement)
+            read = map(names_read, own_expressions(statement))
+            return frozenset[str]().union(*read, *map(free_names, bodies(statement)))

@@ -14,11 +14,8 @@ from comprehensive.loops.ir import BlockStmt, Nest, Threads
 from comprehensive.metafork.ast import (
     Binary,
     Conditional,
-    Declare,
     Expr,
-    For,
     Index,
-    MetaFor,
     Name,
     Stmt,
 )
@@ -28,6 +25,7 @@ from comprehensive.metafork.rewrite import (
     map_expressions,
     replace_statements,
     with_bodies,
+    with_name,
     with_operands,
     with_own_expressions,
     with_subscripts,
@@ -91,13 +89,7 @@ def rename(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]
 
     def one(statement: Stmt) -> Stmt:
         changed = with_bodies(with_own_expressions(statement, expression, place), inside)
-        match changed:
-            case Declare():
-                return replace(changed, name=names.get(changed.name, changed.name))
-            case For() | MetaFor():
-                return replace(changed, iterator=names.get(changed.iterator, changed.iterator))
-            case _:
-                return changed
+        return with_name(changed, lambda name: names.get(name, name))
 
     return inside(body)
 

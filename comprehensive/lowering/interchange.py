@@ -12,25 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Threads
 from comprehensive.loops.rewrite import declared_names, map_bands
 from comprehensive.metafork.ast import (
     Assign,
-    Block,
     Break,
     Continue,
     Declare,
-    DoWhile,
     Expr,
     For,
-    If,
     Index,
     Stmt,
-    While,
 )
-from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.walk import assigned_scalars, bodies, statements_in
 from comprehensive.poly.legality import serial_is_parallel
 from comprehensive.poly.model import Parallel
 
@@ -61,13 +59,8 @@ def _statement(nest: Nest, band: int, statement: Stmt) -> Stmt:
                     return replace(inner, body=(_statement(nest, band, swapped),))
                 case _:
                     return loop
-        case If():
-            then, otherwise = _body(nest, band, statement.then), _body(nest, band, statement.otherwise)
-            return replace(statement, then=then, otherwise=otherwise)
-        case While() | DoWhile() | Block():
-            return replace(statement, body=_body(nest, band, statement.body))
         case _:
-            return statement
+            return with_bodies(statement, partial(_body, nest, band))
 
 
 def _pays(nest: Nest, outer: For, inner: For) -> bool:
@@ -90,12 +83,9 @@ def _targets(body: tuple[Stmt, ...], values: Mapping[str, Expr]) -> list[tuple[I
             case Assign(target=Index() as target):
                 places = (substitute(s, values) for s in target.subscripts)
                 found.append((target, frozenset[str]().union(*map(names_read, places))))
-            case For() | While() | DoWhile() | Block():
-                found += _targets(statement.body, values)
-            case If():
-                found += _targets(statement.then, values) + _targets(statement.otherwise, values)
             case _:
-                pass
+                for inner in bodies(statement):
+                    found += _targets(inner, values)
     return found
 
 

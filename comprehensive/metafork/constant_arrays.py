@@ -32,10 +32,8 @@ from comprehensive.metafork.ast import (
     Expr,
     FloatLiteral,
     For,
-    If,
     Index,
     IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
     Stmt,
@@ -48,10 +46,15 @@ from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import scalar_type, stored_literal
 from comprehensive.metafork.named_constants import Constants, declarations, split
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
-from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.tokens import Origin, Token
-from comprehensive.metafork.walk import arrays, names, own_expressions, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    arrays,
+    names,
+    statements_in,
+    subexpressions_in,
+)
 
 MOST_TURNS = 64
 """Turns of a loop over a table that is written out, those of loops in it included."""
@@ -257,31 +260,15 @@ class _Resolver:
         match statement:
             case For():
                 turns = self._turns(statement)
-                if turns is None:
-                    return (self._loop(statement),)
-                return tuple(inner for value in turns for inner in self._turn(statement, value))
-            case MetaFor():
-                return (self._loop(statement),)
-            case If(condition, then, otherwise):
-                then, otherwise = self.body(then), self.body(otherwise)
-                return (replace(statement, condition=self._value(condition), then=then, otherwise=otherwise),)
-            case While(condition, body) | DoWhile(body, condition):
-                return (replace(statement, condition=self._value(condition), body=self.body(body)),)
-            case Block(body):
-                return (replace(statement, body=self.body(body)),)
+                if turns is not None:
+                    return tuple(inner for value in turns for inner in self._turn(statement, value))
             case Declare(initial=initial):
                 return (replace(statement, initial=None if initial is None else self._value(initial)),)
-            case Assign(target, _, value):
-                self._is_written(target)
-                written = with_operands(target, self._value)
-                assert isinstance(written, Name | Index)
-                return (replace(statement, target=written, value=self._value(value)),)
-            case Break() | Continue():
-                return (statement,)
-
-    def _loop(self, loop: For | MetaFor) -> For | MetaFor:
-        start, bound, step = self._value(loop.start), self._value(loop.bound), self._value(loop.step)
-        return replace(loop, start=start, bound=bound, step=step, body=self.body(loop.body))
+            case Assign():
+                self._is_written(statement.target)
+            case _:
+                pass
+        return (with_bodies(with_own_expressions(statement, self._value), self.body),)
 
     def _turn(self, loop: For, value: int) -> tuple[Stmt, ...]:
         turn = self.body(Substitution({loop.iterator: IntLiteral(value)}, {}, None).body(loop.body))
@@ -292,13 +279,7 @@ class _Resolver:
         within = list(statements_in(loop.body))
         if loop.type is None or any(isinstance(s, Break | Continue | While | DoWhile) for s in within):
             return None
-        reads = (
-            n
-            for s in within
-            for part in own_expressions(s)
-            for n in subexpressions(part)
-            if isinstance(n, Index)
-        )
+        reads = (n for n in subexpressions_in(loop.body) if isinstance(n, Index))
         runs_over = any(
             n.array in self._tables and loop.iterator in {x for s in n.subscripts for x in names(s)}
             for n in reads

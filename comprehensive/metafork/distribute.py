@@ -19,7 +19,12 @@ from dataclasses import dataclass, replace
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, MetaFor, Name, Stmt
-from comprehensive.metafork.walk import names, own_expressions, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    own_expressions,
+    statements_in,
+    subexpressions,
+    subexpressions_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +142,11 @@ def _needed(known: Sequence[Stmt], body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 def _read(body: tuple[Stmt, ...]) -> set[str]:
     """Scalars and arrays that statements speak of."""
-    found: set[str] = set()
-    for statement in statements_in(body):
-        for part in own_expressions(statement):
-            found |= {*names(part), *(node.array for node in subexpressions(part) if isinstance(node, Index))}
-    return found
+    return {
+        node.identifier if isinstance(node, Name) else node.array
+        for node in subexpressions_in(body)
+        if isinstance(node, Name | Index)
+    }
 
 
 def _elements(body: tuple[Stmt, ...], *, writes: bool = False) -> dict[str, list[Index]]:

@@ -8,19 +8,14 @@ loop.
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import assert_never
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
-    Assign,
-    Block,
     Break,
     Continue,
-    Declare,
     DoWhile,
     Expr,
     For,
-    If,
     Index,
     MetaFor,
     Name,
@@ -29,7 +24,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import bodies, statements_in, subexpressions
 
 _SKIP = "put what follows into an 'if' with the opposite condition"
 
@@ -117,16 +112,8 @@ def _check_jump(statement: Stmt, loop: Stmt | None, sink: DiagnosticSink) -> Non
                     help="a block runs such a serial loop together: "
                     + ("put the condition into its bounds" if word == "break" else _SKIP),
                 )
-        case For(body=body) | MetaFor(body=body) | While(body=body) | DoWhile(body=body):
-            for inner in body:
-                _check_jump(inner, statement, sink)
-        case If(_, then, otherwise):
-            for inner in (*then, *otherwise):
-                _check_jump(inner, loop, sink)
-        case Block(body):
-            for inner in body:
-                _check_jump(inner, loop, sink)
-        case Declare() | Assign():
-            pass
         case _:
-            assert_never(statement)
+            inside = statement if isinstance(statement, For | MetaFor | While | DoWhile) else loop
+            for body in bodies(statement):
+                for inner in body:
+                    _check_jump(inner, inside, sink)

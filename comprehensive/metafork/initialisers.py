@@ -14,29 +14,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import assert_never
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
     Assign,
-    Block,
-    Break,
-    Continue,
     Declare,
-    DoWhile,
     Expr,
     For,
-    If,
     Index,
     Initialiser,
     IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
     Stmt,
-    While,
 )
 from comprehensive.metafork.constants import constant_value
+from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import statements_in
 
 _MOST_ZEROS = 16
@@ -65,20 +58,8 @@ class _Writer:
             if isinstance(statement, Declare) and statement.elements is not None:
                 result += self._written(statement, statement.elements, body[position + 1 :])
             else:
-                result.append(self._inside(statement))
+                result.append(with_bodies(statement, self.body))
         return tuple(result)
-
-    def _inside(self, statement: Stmt) -> Stmt:
-        match statement:
-            case If():
-                then, otherwise = self.body(statement.then), self.body(statement.otherwise)
-                return replace(statement, then=then, otherwise=otherwise)
-            case For() | MetaFor() | While() | DoWhile() | Block():
-                return replace(statement, body=self.body(statement.body))
-            case Declare() | Assign() | Break() | Continue():
-                return statement
-            case _:
-                assert_never(statement)
 
     def _written(self, declare: Declare, elements: Initialiser, rest: Sequence[Stmt]) -> list[Stmt]:
         if not declare.dims:

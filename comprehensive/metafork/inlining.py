@@ -53,16 +53,16 @@ from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
 from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
 from comprehensive.metafork.returns import Returns, needs_flag
-from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.scope import Kind, Scope, Symbol
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.tokens import Origin
 from comprehensive.metafork.walk import (
     assigned_scalars,
+    declared,
     names,
-    own_expressions,
     statements_in,
-    subexpressions,
+    subexpressions_in,
 )
 
 MAXIMUM_SIZE = 20_000
@@ -172,9 +172,7 @@ class Inliner:
     def _has_calls(self, body: tuple[Stmt, ...]) -> bool:
         return any(
             isinstance(node, Call) and node.function in self._helpers.definitions
-            for statement in statements_in(body)
-            for part in own_expressions(statement)
-            for node in subexpressions(part)
+            for node in subexpressions_in(body)
         )
 
     def _statement(self, statement: Stmt) -> list[Stmt]:
@@ -184,17 +182,9 @@ class Inliner:
                 value = None if initial is None else self._lifted(initial, before)
                 self._declare(name, kind, Kind.LOCAL_ARRAY if dims else Kind.LOCAL, len(dims))
                 return [*before, replace(statement, initial=value)]
-            case Assign(target, _, value):
-                written = with_operands(target, lambda operand: self._lifted(operand, before))
-                assert isinstance(written, Name | Index)
-                value = self._lifted(value, before)
-                return [*before, replace(statement, target=written, value=value)]
-            case If(condition, then, otherwise):
-                test = self._lifted(condition, before)
-                changed = replace(
-                    statement, condition=test, then=self.body(then), otherwise=self.body(otherwise)
-                )
-                return [*before, changed]
+            case Assign() | If():
+                changed = with_own_expressions(statement, lambda e: self._lifted(e, before))
+                return [*before, with_bodies(changed, self.body)]
             case For() | MetaFor():
                 return [self._loop(statement)]
             case While(condition, body):
@@ -206,10 +196,8 @@ class Inliner:
             case DoWhile(body, condition):
                 inner = self.body(body)
                 return [replace(statement, body=inner, condition=self._in_header(condition))]
-            case Block(body):
-                return [replace(statement, body=self.body(body))]
-            case Break() | Continue():
-                return [statement]
+            case Block() | Break() | Continue():
+                return [with_bodies(statement, self.body)]
             case _:
                 assert_never(statement)
 
@@ -433,19 +421,13 @@ def _is_light(value: Expr) -> bool:
 
 def _size(body: tuple[Stmt, ...]) -> int:
     """Return the number of statements and operations in a body."""
-    own = [part for statement in statements_in(body) for part in own_expressions(statement)]
-    return sum(1 for _ in statements_in(body)) + sum(1 for part in own for _ in subexpressions(part))
+    return sum(1 for _ in statements_in(body)) + sum(1 for _ in subexpressions_in(body))
 
 
 def _declared(body: tuple[Stmt, ...]) -> dict[tuple[str, ScalarType, int], None]:
     """The variables that statements declare, with types and ranks, in order."""
     found: dict[tuple[str, ScalarType, int], None] = {}
     for statement in statements_in(body):
-        match statement:
-            case Declare(kind, name, dims):
-                found[name, kind, len(dims)] = None
-            case For(type=kind, iterator=name) if kind is not None:
-                found[name, kind, 0] = None
-            case _:
-                pass
+        rank = len(statement.dims) if isinstance(statement, Declare) else 0
+        found |= {(name, kind, rank): None for name, kind in declared(statement).items()}
     return found

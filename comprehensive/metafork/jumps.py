@@ -26,25 +26,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-
-Jump = type[Break] | type[Continue]
-
-
-def jumps(body: tuple[Stmt, ...], kind: Jump) -> bool:
-    """Whether a jump of this kind to the end of the body stands in it; those of loops in it do not."""
-    for statement in body:
-        match statement:
-            case Break() | Continue():
-                found = isinstance(statement, kind)
-            case If(_, then, otherwise):
-                found = jumps(then, kind) or jumps(otherwise, kind)
-            case Block(inner):
-                found = jumps(inner, kind)
-            case _:
-                found = False
-        if found:
-            return True
-    return False
+from comprehensive.metafork.walk import Jump, leaves_loop
 
 
 def without_jumps(body: tuple[Stmt, ...], kind: Jump, name: Callable[[str], str] | None) -> tuple[Stmt, ...]:
@@ -71,7 +53,7 @@ class _Structured:
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
         """The body without jumps; None where that takes a flag and there is none."""
         for position, statement in enumerate(body):
-            if not jumps((statement,), self.kind):
+            if not leaves_loop((statement,), self.kind):
                 continue
             before, rest = body[:position], body[position + 1 :]
             found = self._passed(statement, rest)

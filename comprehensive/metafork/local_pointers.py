@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import (
@@ -20,22 +21,18 @@ from comprehensive.metafork.ast import (
     Binary,
     Block,
     Declare,
-    DoWhile,
     Expr,
     For,
-    If,
     Index,
     IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
     Stmt,
     Unary,
-    While,
 )
-from comprehensive.metafork.rewrite import map_expressions, with_operands
+from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands
 from comprehensive.metafork.substitution import Part, Substitution
-from comprehensive.metafork.walk import assigned_scalars, names, statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, declared, names, statements_in, subexpressions
 
 ZERO = IntLiteral(0)
 
@@ -127,21 +124,13 @@ class _Pointers:
             statement, rest = rest[0], rest[1:]
             match statement:
                 case Declare(is_pointer=True):
-                    declared, rest = self._replaced(statement, rest, known)
-                    result += declared
+                    added, rest = self._replaced(statement, rest, known)
+                    result += added
                     continue
                 case Declare(dims=(_, *_)):
                     known[statement.name] = statement.type
-                case If():
-                    statement = replace(
-                        statement,
-                        then=self.body(statement.then, known),
-                        otherwise=self.body(statement.otherwise, known),
-                    )
-                case For() | MetaFor() | While() | DoWhile() | Block():
-                    statement = replace(statement, body=self.body(statement.body, known))
                 case _:
-                    pass
+                    statement = with_bodies(statement, partial(self.body, arrays=known))
             result.append(statement)
         return tuple(result)
 
@@ -157,36 +146,36 @@ class _Pointers:
             kinds = f"{pointer.type.value}, and '{part.array}' has elements of {arrays[part.array].value}"
             self._error(pointer, pointer.span, f"points to {kinds}")
             return [], ()
-        own = {name for s in statements_in(rest) for name in _declared(s)}
+        own = {name for s in statements_in(rest) for name in declared(s)}
         if pointer.name in own:
             self._error(pointer, pointer.span, "has the name of another variable in its scope")
             return [], ()
-        declared: list[Stmt] = []
+        added: list[Stmt] = []
         assigned = assigned_scalars(rest)
         moves = pointer.name in assigned
-        subscripts = tuple(self._steady(pointer, s, assigned | own, declared) for s in part.subscripts)
+        subscripts = tuple(self._steady(pointer, s, assigned | own, added) for s in part.subscripts)
         offset = part.offset
         if moves:
-            offset = self._variable(pointer, offset or ZERO, declared)
+            offset = self._variable(pointer, offset or ZERO, added)
         elif offset is not None:
-            offset = self._steady(pointer, offset, assigned | own, declared)
+            offset = self._steady(pointer, offset, assigned | own, added)
         found = Part(part.array, subscripts, offset)
         if isinstance(offset, Name) and moves:
             rest = self._moved(rest, pointer, found, offset)
         whole: Expr = Index(part.array, subscripts, pointer.span) if subscripts else Name(part.array)
         value = whole if offset is None else Binary("+", whole, offset, pointer.span)
-        return declared, Substitution({pointer.name: value}, {pointer.name: found}, None).body(rest)
+        return added, Substitution({pointer.name: value}, {pointer.name: found}, None).body(rest)
 
-    def _steady(self, pointer: Declare, value: Expr, assigned: frozenset[str], declared: list[Stmt]) -> Expr:
+    def _steady(self, pointer: Declare, value: Expr, assigned: frozenset[str], added: list[Stmt]) -> Expr:
         """The value itself where it stays the same; else a variable that holds it."""
         reads_memory = any(isinstance(e, Index) for e in subexpressions(value))
         if reads_memory or assigned & set(names(value)):
-            return self._variable(pointer, value, declared)
+            return self._variable(pointer, value, added)
         return value
 
-    def _variable(self, pointer: Declare, value: Expr, declared: list[Stmt]) -> Name:
+    def _variable(self, pointer: Declare, value: Expr, added: list[Stmt]) -> Name:
         name = self.fresh(f"{pointer.name}_first")
-        declared.append(Declare(ScalarType.LONG, name, initial=value, span=pointer.span))
+        added.append(Declare(ScalarType.LONG, name, initial=value, span=pointer.span))
         return Name(name, pointer.span)
 
     def _moved(self, body: tuple[Stmt, ...], pointer: Declare, part: Part, offset: Name) -> tuple[Stmt, ...]:
@@ -212,16 +201,9 @@ class _Pointers:
                     return Block((), statement.span)
                 body = self._moved(statement.body, pointer, part, offset)
                 return replace(statement, iterator=offset.identifier, start=start, bound=bound, body=body)
-            case If():
-                return replace(
-                    statement,
-                    then=self._moved(statement.then, pointer, part, offset),
-                    otherwise=self._moved(statement.otherwise, pointer, part, offset),
-                )
-            case For() | MetaFor() | While() | DoWhile() | Block():
-                return replace(statement, body=self._moved(statement.body, pointer, part, offset))
             case _:
-                return statement
+                moved = partial(self._moved, pointer=pointer, part=part, offset=offset)
+                return with_bodies(statement, moved)
 
     def _error(self, pointer: Declare, span: Span, text: str) -> None:
         example = f"{pointer.type.value} *{pointer.name} = a + i*n;"
@@ -239,14 +221,3 @@ def _offset_in(part: Part, pointer: Expr) -> Expr | None:
 
 def _sum(base: Expr, offset: Expr | None) -> Expr:
     return base if offset is None else Binary("+", base, offset, base.span)
-
-
-def _declared(statement: Stmt) -> tuple[str, ...]:
-    """The name that a statement declares by itself."""
-    match statement:
-        case Declare(name=name) | MetaFor(iterator=name):
-            return (name,)
-        case For(type=kind, iterator=name) if kind is not None:
-            return (name,)
-        case _:
-            return ()

@@ -37,7 +37,7 @@ from comprehensive.metafork.expression_check import ExpressionChecker, NamesOuts
 from comprehensive.metafork.precedence import INTEGER_ONLY
 from comprehensive.metafork.reserved import is_machine_symbol, report_reserved, why_reserved
 from comprehensive.metafork.scope import Kind, Scope, Symbol, scope_of_region
-from comprehensive.metafork.walk import names, own_expressions, statements_in
+from comprehensive.metafork.walk import subexpressions_in
 
 __all__ = ["NamesOutside", "check_names", "check_parameters"]
 
@@ -78,7 +78,7 @@ def check_names(
     """Checks one region."""
     scope = scope_of_region(function, region, outside.opaque)
     checker = ExpressionChecker(outside, sink)
-    used = {name for s in statements_in(region.body) for part in own_expressions(s) for name in names(part)}
+    used = {node.identifier for node in subexpressions_in(region.body) if isinstance(node, Name)}
     for pointer in region.pointers:
         _check_reserved(pointer.name, pointer.span, sink)
     for scalar in region.scalars:

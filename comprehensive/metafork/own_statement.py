@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
+from operator import is_
 from typing import Any, TypeAlias, TypeVar
 
 from comprehensive.metafork.ast import Expr, Index, Name, ScalarType, Stmt
@@ -69,12 +70,14 @@ class OwnStatement:
             value = getattr(self, name)
             match kind:
                 case _Kind.EXPRESSIONS:
-                    changed[name] = tuple(map(change, value))
+                    found = tuple(map(change, value))
+                    changed[name] = value if all(map(is_, found, value)) else found
                 case _Kind.PLACE:
                     changed[name] = place(value)
                 case _Kind.EXPRESSION:
                     changed[name] = None if value is None else change(value)
-        return replace(self, **changed) if changed else self
+        same = all(value is getattr(self, name) for name, value in changed.items())
+        return self if same else replace(self, **changed)
 
     @property
     def declared(self) -> Mapping[str, ScalarType]:

@@ -13,10 +13,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from comprehensive.metafork.ast import (
     Assign,
-    Block,
     Break,
     DoWhile,
     For,
@@ -29,6 +29,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.helpers import always_returns, is_return, may_return
+from comprehensive.metafork.rewrite import with_bodies
 
 
 def needs_flag(body: tuple[Stmt, ...], followed: bool = False) -> bool:
@@ -69,26 +70,12 @@ class Returns:
                 continue
             if is_return(statement):
                 return (*found, *self._returned(statement, in_loop))
-            match statement:
-                case If() if not in_loop and self._is_whole(statement):
-                    return (*found, self._with_rest(statement, rest))
-                case If(_, then, otherwise):
-                    changed = replace(
-                        statement,
-                        then=self.structured(then, in_loop),
-                        otherwise=self.structured(otherwise, in_loop),
-                    )
-                    found.append(changed)
-                    continues = in_loop
-                case For() | MetaFor() | While() | DoWhile():
-                    found.append(replace(statement, body=self.structured(statement.body, True)))
-                    continues = False
-                case Block(inner):
-                    found.append(replace(statement, body=self.structured(inner, in_loop)))
-                    continues = in_loop
-                case _:
-                    raise AssertionError("no other statement has a return in it")
-            if continues:
+            if isinstance(statement, If) and not in_loop and self._is_whole(statement):
+                return (*found, self._with_rest(statement, rest))
+            is_loop = isinstance(statement, For | MetaFor | While | DoWhile)
+            inside = partial(self.structured, in_loop=in_loop or is_loop)
+            found.append(with_bodies(statement, inside))
+            if in_loop and not is_loop:
                 continue  # a break has left the loop
             return (*found, *self._guarded(self.structured(rest, in_loop), in_loop))
         return tuple(found)

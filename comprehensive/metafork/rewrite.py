@@ -127,6 +127,17 @@ def with_own_expressions(statement: S, change: OnExpression, place: OnPlace | No
             assert_never(statement)
 
 
+def with_name(statement: S, change: Callable[[str], str]) -> S:
+    """The statement with another name for the variable that it declares, or for the iterator that it counts."""
+    match statement:
+        case Declare():
+            return replace(statement, name=change(statement.name))
+        case For() | MetaFor():
+            return replace(statement, iterator=change(statement.iterator))
+        case _:
+            return statement
+
+
 @overload
 def with_bodies(statement: If[S], change: Callable[[tuple[S, ...]], tuple[_New, ...]]) -> If[_New]: ...
 @overload

@@ -42,12 +42,13 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.headers import parallel_header
-from comprehensive.metafork.jumps import jumps, negated, without_jumps
+from comprehensive.metafork.jumps import negated, without_jumps
 from comprehensive.metafork.loop_forms import Variable, counted_while, form
-from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.rewrite import with_bodies, with_operands
 from comprehensive.metafork.sizes import size_of
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.switches import chain
+from comprehensive.metafork.walk import leaves_loop
 from comprehensive.metafork.written import (
     Evaluate,
     Label,
@@ -149,7 +150,7 @@ class _Sequencer:
                 return self._loop(loop, None, outermost)
             case While() as loop:
                 counted = counted_while(loop, self.variables)
-                if counted is not None and not jumps(self._chained(counted.body), Continue):
+                if counted is not None and not leaves_loop(self._chained(counted.body), Continue):
                     return self._loop(counted, previous, False)
                 return [self._while(loop, loop.body, (), ())]
             case DoWhile() as loop:
@@ -338,7 +339,7 @@ class _Sequencer:
             match known(statement):
                 case Switch(value) as switch:
                     inner = self._chained(switch.body)
-                    if not jumps(inner, Continue):
+                    if not leaves_loop(inner, Continue):
                         result.append(statement)
                         continue
                     if effect(value) is not None:
@@ -346,12 +347,8 @@ class _Sequencer:
                         help = "compute it into a variable before the switch"
                         self.sink.error("CF0112", text, value.span, help=help)
                     result += chain(replace(switch, body=inner), self.name)
-                case If():
-                    choice = cast("If", statement)
-                    then, otherwise = self._chained(choice.then), self._chained(choice.otherwise)
-                    result.append(replace(choice, then=then, otherwise=otherwise))
-                case Block(inner):
-                    result.append(replace(statement, body=self._chained(inner)))
+                case If() | Block():
+                    result.append(with_bodies(statement, self._chained))
                 case _:
                     result.append(statement)
         return tuple(result)
@@ -369,7 +366,7 @@ class _Sequencer:
 
     def _do_while(self, loop: DoWhile) -> Stmt:
         body = without_jumps(self._chained(loop.body), Continue, self.name)
-        if loop.condition == IntLiteral(0) and not jumps(body, Break):
+        if loop.condition == IntLiteral(0) and not leaves_loop(body, Break):
             return Block(self._inner().body(body), loop.span)  # how macros make one statement of several
         before: list[Stmt] = []
         test = self._expression(loop.condition, before)

@@ -33,7 +33,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.headers_check import check_header, check_jumps
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import bodies, own_expressions, statements_in, subexpressions
 
 
 class SplitNest(NamedTuple):
@@ -169,14 +169,13 @@ class _BlockChecker:
                 case Declare() if not statement.dims and statement.initial is not None:
                     self._no_data(statement.initial)
                     uniform |= {statement.name}
-                case For() if statement.type is not None:
-                    for part in (statement.start, statement.bound, statement.step):
+                case For(type=None):
+                    self._misplaced(statement)
+                case For() | If():
+                    for part in own_expressions(statement):
                         self._no_data(part)
-                    self.body(statement.body, uniform)
-                case If(condition, then, otherwise):
-                    self._no_data(condition)
-                    self.body(then, uniform)
-                    self.body(otherwise, uniform)
+                    for inner in bodies(statement):
+                        self.body(inner, uniform)
                 case _:
                     self._misplaced(statement)
 

@@ -9,27 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import (
-    Assign,
     Binary,
-    Block,
-    Break,
-    Continue,
-    Declare,
-    DoWhile,
     Expr,
-    For,
-    If,
     Index,
-    MetaFor,
     Name,
     Stmt,
-    While,
 )
-from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.rewrite import with_bodies, with_name, with_operands, with_own_expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +50,7 @@ class Substitution:
                 )
             case _:
                 found = with_operands(expression, self.expression)
-                return replace(found, span=self.span or expression.span)
+                return found if self.span is None else replace(found, span=self.span)
 
     def _element(self, part: Part, subscripts: tuple[Expr, ...], span: Span) -> Index:
         if part.offset is not None and subscripts:
@@ -73,39 +62,14 @@ class Substitution:
 
     def statement(self, statement: Stmt) -> Stmt:
         """The statement; what it declares is called as its name is replaced, if by a name."""
-        changed = self._with_parts(statement)
-        return replace(changed, span=self.span or statement.span)
+        changed = with_own_expressions(statement, self.expression, self._place)
+        changed = with_name(with_bodies(changed, self.body), self._called)
+        return changed if self.span is None else replace(changed, span=self.span)
 
-    def _with_parts(self, statement: Stmt) -> Stmt:
-        here = self.expression
-        match statement:
-            case Declare(name=name, dims=dims, initial=initial):
-                value = None if initial is None else here(initial)
-                return replace(statement, name=self._called(name), dims=tuple(map(here, dims)), initial=value)
-            case Assign(target=target, value=value):
-                written = here(target)
-                assert isinstance(written, Name | Index), "what is written is replaced by what can be written"
-                return replace(statement, target=written, value=here(value))
-            case If(condition, then, otherwise):
-                then, otherwise = self.body(then), self.body(otherwise)
-                return replace(statement, condition=here(condition), then=then, otherwise=otherwise)
-            case For() | MetaFor():
-                return replace(
-                    statement,
-                    iterator=self._called(statement.iterator),
-                    start=here(statement.start),
-                    bound=here(statement.bound),
-                    step=here(statement.step),
-                    body=self.body(statement.body),
-                )
-            case While(condition, body) | DoWhile(body, condition):
-                return replace(statement, condition=here(condition), body=self.body(body))
-            case Block(body):
-                return replace(statement, body=self.body(body))
-            case Break() | Continue():
-                return statement
-            case _:
-                assert_never(statement)
+    def _place(self, place: Name | Index) -> Name | Index:
+        found = self.expression(place)
+        assert isinstance(found, Name | Index), "what is written is replaced by what can be written"
+        return found
 
     def _called(self, name: str) -> str:
         if name in self.arrays:

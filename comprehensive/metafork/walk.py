@@ -59,6 +59,8 @@ Statement: TypeAlias = (
 S = TypeVar("S", bound=Statement)
 """The statements of one IR: those that may stand in its bodies."""
 
+Jump: TypeAlias = type[Break] | type[Continue]
+
 # --- one step down -------------------------------------------------------------------------------------------
 
 
@@ -203,6 +205,15 @@ def assigned_scalars(body: Iterable[Statement]) -> frozenset[str]:
             case _:
                 pass
     return frozenset(found)
+
+
+def leaves_loop(body: Iterable[Statement], jumps: Jump | tuple[Jump, ...] = (Break, Continue)) -> bool:
+    """Whether one of these jumps of the loop with this body stands in it; those of loops in it are none."""
+    return any(
+        isinstance(s, jumps)
+        or (isinstance(s, If | Block) and any(leaves_loop(inner, jumps) for inner in bodies(s)))
+        for s in body
+    )
 
 
 def arrays(body: tuple[Stmt, ...]) -> frozenset[str]:

@@ -72,6 +72,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.model.accesses import VECTOR_BYTES, Mask, Tally
+from comprehensive.model.instructions import is_fused, of_function, of_operator
 from comprehensive.model.integers import calculate
 
 
@@ -86,8 +87,6 @@ Value: TypeAlias = Any
 """An integer, an array with one for each thread, or :class:`Data`."""
 LOADED = Data()
 
-SLOW = 10
-"""Instructions of a division or of a function of the mathematical library: about so many."""
 FIRST_TURNS = 4
 """Turns of a loop that are gone through one by one."""
 PERIOD = 4
@@ -269,24 +268,18 @@ class Walk:
         if isinstance(target, Name):
             old = self.values.get(target.identifier, LOADED)
             if operator and (isinstance(old, Data) or isinstance(value, Data)):
-                value = self._updated(old, value, statement.value, times)
+                value = self._operated(operator, (target, old), (statement.value, value), times)
             elif operator:
                 value = calculate(operator, old, value)
             self._set(target.identifier, value, old)
             return
         if operator and not statement.atomic:
-            value = self._updated(self._value(target, times), value, statement.value, times)
+            old = self._value(target, times)
+            value = self._operated(operator, (target, old), (statement.value, value), times)
         if self._is_memory(target.array):
             self._access(target, 1, times, stores=True)
         else:
             self._registers[self._place(target)] = value if isinstance(value, Data) else LOADED
-
-    def _updated(self, old: Value, value: Value, written: Expr, times: float) -> Data:
-        """Count ``old += value`` and return the result."""
-        if _is_product(written):
-            return self._added(value, old)
-        self._arithmetic(1, times)
-        return self._deeper(old, value, 1)
 
     def _set(self, name: str, value: Value, old: Value) -> None:
         self.values[name] = value if self._active is None else _merged(self._active, value, old)
@@ -430,8 +423,9 @@ class Walk:
                     return values[0]
                 if function == BLOCK_FIRST:
                     return 0
-                self._arithmetic(SLOW, times)
-                return self._deeper(LOADED, max(values, key=_depth), SLOW)
+                instructions = of_function(function)
+                self._arithmetic(instructions, times)
+                return self._deeper(LOADED, max(values, key=_depth), instructions)
             case _:
                 assert_never(expression)
 
@@ -444,13 +438,18 @@ class Walk:
 
     def _computed(self, expression: Binary, left: Value, right: Value, times: float) -> Data:
         """Count an operation on data and return the result."""
-        if expression.operator in "+-" and _is_product(expression.left):
-            return self._added(left, right)
-        if expression.operator in "+-" and _is_product(expression.right):
-            return self._added(right, left)
-        instructions = SLOW if expression.operator == "/" else 1
+        return self._operated(expression.operator, (expression.left, left), (expression.right, right), times)
+
+    def _operated(
+        self, operator: str, left: tuple[Expr, Value], right: tuple[Expr, Value], times: float
+    ) -> Data:
+        """Count an operation on data, given as expressions with their values, and return the result."""
+        for (written, value), (_, other) in ((left, right), (right, left)):
+            if isinstance(value, Data) and is_fused(operator, written):
+                return self._added(value, other)
+        instructions = of_operator(operator)
         self._arithmetic(instructions, times)
-        return self._deeper(left, right, instructions)
+        return self._deeper(left[1], right[1], instructions)
 
     def _multiplied(self, statement: MultiplyAdd, times: float) -> None:
         """Count eight steps of all sums of the warps: an instruction does 16 x 8 of them."""
@@ -587,7 +586,3 @@ def _weights(turns: int, *, every: bool) -> list[float]:
 
 def _moved(reference: Index, elements: int) -> Index:
     return Index(reference.array, (Binary("+", reference.subscripts[0], IntLiteral(elements)),))
-
-
-def _is_product(expression: Expr) -> bool:
-    return isinstance(expression, Binary) and expression.operator == "*"

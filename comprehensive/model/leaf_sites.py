@@ -52,19 +52,20 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import assigned_scalars
-from comprehensive.model.block import SLOW
+from comprehensive.model.instructions import is_fused, of_function, of_operator
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
 
 TURN_INSTRUCTIONS = 1
 """The instructions of counting and comparing, a turn: loops are unrolled in part."""
-QUICK = frozenset(("fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "abs", "labs"))
-"""Functions of the mathematical library that are one instruction."""
 LOOP_INSTRUCTIONS = 12
 """The instructions of coming to a loop: where it begins and ends, addresses, how many turns are left of
 rounds."""
 MOST_UNROLLED = 16
 """Turns of a loop with a literal bound, up to which the compiler unrolls it."""
+
+_Operand = tuple[Expr, Value]
+"""An expression as it is written, and its value."""
 
 
 @lru_cache(maxsize=1024)
@@ -212,20 +213,22 @@ class _Walk:
         target, operator = statement.target, statement.operator[:-1]
         if isinstance(target, Name):
             old = environment.get(target.identifier, LOADED)
-            environment[target.identifier] = self._updated(old, value, operator, statement.value, context)
+            environment[target.identifier] = self._updated(
+                operator, (target, old), (statement.value, value), context
+            )
             return
         if operator and not statement.atomic:
             old = self._value(target, context, environment)
-            self._updated(old, value, operator, statement.value, context)
+            self._updated(operator, (target, old), (statement.value, value), context)
         if target.array in self.arrays:
             self._access(target, context, environment, stores=True)
 
-    def _updated(self, old: Value, value: Value, operator: str, written: Expr, context: int) -> Value:
+    def _updated(self, operator: str, old: _Operand, value: _Operand, context: int) -> Value:
         if not operator:
-            return value
-        if isinstance(old, Data) or isinstance(value, Data):
-            return self._computed(operator, old, value, fused=_is_product(written), context=context)
-        return Binary(operator, old, value)
+            return value[1]
+        if isinstance(old[1], Data) or isinstance(value[1], Data):
+            return self._computed(operator, old, value, context)
+        return Binary(operator, old[1], value[1])
 
     # --- control flow
 
@@ -356,10 +359,7 @@ class _Walk:
             case Binary():
                 left, right = (self._value(e, context, environment) for e in (expr.left, expr.right))
                 if isinstance(left, Data) or isinstance(right, Data):
-                    fused = expr.operator in ("+", "-") and (
-                        _is_product(expr.left) or _is_product(expr.right)
-                    )
-                    return self._computed(expr.operator, left, right, fused=fused, context=context)
+                    return self._computed(expr.operator, (expr.left, left), (expr.right, right), context)
                 return Binary(expr.operator, left, right)
             case Conditional():
                 parts = [
@@ -374,19 +374,19 @@ class _Walk:
                 return value if expr.type.is_integer else data_of(value)
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, context, environment) for argument in arguments]
-                instructions = 1 if function in QUICK else SLOW
-                return self._after(max(map(depth_of, values), default=0), instructions, context)
+                return self._after(max(map(depth_of, values), default=0), of_function(function), context)
 
     def _is_integer(self, name: str) -> bool:
         if "." in name:
             return True  # threadIdx.x and its like
         return any(s.name == name and s.type.is_integer for s in self.nest.scalars)
 
-    def _computed(self, operator: str, left: Value, right: Value, *, fused: bool, context: int) -> Data:
+    def _computed(self, operator: str, left: _Operand, right: _Operand, context: int) -> Data:
         """Arithmetic on data: a product that is added is one instruction, which has been counted."""
-        if fused:
-            return Data(max(depth_of(left), depth_of(right)))
-        return self._after(max(depth_of(left), depth_of(right)), SLOW if operator == "/" else 1, context)
+        depth = max(depth_of(left[1]), depth_of(right[1]))
+        if any(isinstance(value, Data) and is_fused(operator, written) for written, value in (left, right)):
+            return Data(depth)
+        return self._after(depth, of_operator(operator), context)
 
     def _after(self, depth: int, instructions: int, context: int) -> Data:
         found = self.contexts[context]
@@ -469,7 +469,3 @@ def _readsdata(expr: Expr) -> bool:
         expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e
     )
     return bool(found)
-
-
-def _is_product(expr: Expr) -> bool:
-    return isinstance(expr, Binary) and expr.operator == "*"

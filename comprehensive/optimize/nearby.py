@@ -17,7 +17,6 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-import numpy.typing as npt
 
 from comprehensive.algebra import Atom, Quotient, System, is_integer_symbol
 from comprehensive.algebra.polynomial import Scalar
@@ -138,7 +137,7 @@ def _moves(places: Column) -> Column:
         axis=1,
     )
     moved = np.broadcast_to(places[:, None, None, :], (parameters, parameters, values.shape[1], count)).copy()
-    diagonal: npt.NDArray[np.int64] = np.arange(parameters, dtype=np.int64)
+    diagonal: Column = np.arange(parameters)
     moved[diagonal, diagonal] = values
     return moved.reshape(parameters, -1)
 

@@ -153,14 +153,16 @@ class Problem(Generic[Fragment]):
         starts = (parent.verdict.point, *self._far_points)
         # Most systems have a point that is found in a few milliseconds; elimination takes longer to find nothing.
         point = nearby(system, starts, quotients, LITTLE)
+        is_far = point is None
         if point is None and not self._refuted(system, tuple(quotients)):
             point = nearby(system, starts, quotients)
-            if point is not None:
-                # What took long to find helps where the same counters meet on another branch.
-                self._far_points.append(point)
         if point is not None:
             self.solver.enter(system, point)
-        return self.solver.check(system)
+        verdict = self.solver.check(system)
+        if is_far and isinstance(verdict, Consistent):
+            # What took long to find helps where the same counters meet on another branch.
+            self._far_points.append(verdict.point)
+        return verdict
 
     def _refuted(self, system: System, quotients: tuple[Quotient, ...]) -> bool:
         """Whether elimination finds a contradiction, which the solver then knows."""

@@ -12,23 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from comprehensive.loops.access import Access, Mode, accesses
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import (
-    Binary,
-    Call,
     Cast,
-    Conditional,
     Expr,
-    FloatLiteral,
     Index,
     IntLiteral,
     Name,
-    Unary,
 )
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.walk import children, subexpressions
 from comprehensive.poly.conflicts import Question
 from comprehensive.poly.domains import term_text
@@ -189,19 +184,4 @@ def concrete(expr: Expr, point: Point) -> Expr:
         return IntLiteral(evaluate(expr, point))
     except (NotEvaluableError, ZeroDivisionError, ValueError, OverflowError):
         pass
-    match expr:
-        case Index():
-            return replace(expr, subscripts=tuple(concrete(s, point) for s in expr.subscripts))
-        case Binary():
-            return replace(expr, left=concrete(expr.left, point), right=concrete(expr.right, point))
-        case Unary() | Cast():
-            return replace(expr, operand=concrete(expr.operand, point))
-        case Conditional():
-            condition, then = concrete(expr.condition, point), concrete(expr.then, point)
-            return replace(expr, condition=condition, then=then, otherwise=concrete(expr.otherwise, point))
-        case Call():
-            return replace(expr, arguments=tuple(concrete(a, point) for a in expr.arguments))
-        case Name() | IntLiteral() | FloatLiteral():
-            return expr
-        case _:
-            assert_never(expr)
+    return with_operands(expr, lambda operand: concrete(operand, point))

@@ -9,27 +9,19 @@ value of an array has come: by an assignment, or because a condition on data dec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
 
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import (
     Assign,
-    Block,
-    Break,
-    Continue,
     Declare,
-    DoWhile,
     Expr,
     For,
-    If,
     Index,
-    MetaFor,
     Name,
     Stmt,
-    While,
 )
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import bodies, own_expressions, subexpressions
 from comprehensive.poly.memo import remembered
 
 
@@ -71,22 +63,10 @@ def _assigned(body: Iterable[Stmt], names: frozenset[str], decided: bool) -> fro
             case Assign(target=target, value=value):
                 if decided or _depends(value, names):
                     found |= {target.identifier if isinstance(target, Name) else target.array}
-            case If():
-                inside = decided or _depends(statement.condition, names)
-                found |= _assigned((*statement.then, *statement.otherwise), names, inside)
-            case For():
-                ranges = (statement.start, statement.bound, statement.step)
-                inside = decided or any(_depends(e, names) for e in ranges)
-                if inside and statement.type is None:
-                    found |= {statement.iterator}
-                found |= _assigned(statement.body, names, inside)
-            case While() | DoWhile():
-                inside = decided or _depends(statement.condition, names)
-                found |= _assigned(statement.body, names, inside)
-            case Block() | MetaFor():
-                found |= _assigned(statement.body, names, decided)
-            case Break() | Continue():
-                pass
             case _:
-                assert_never(statement)
+                inside = decided or any(_depends(e, names) for e in own_expressions(statement))
+                if inside and isinstance(statement, For) and statement.type is None:
+                    found |= {statement.iterator}
+                for inner in bodies(statement):
+                    found |= _assigned(inner, names, inside)
     return found

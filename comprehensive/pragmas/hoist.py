@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from comprehensive.loops.access import leaves_loop
 from comprehensive.loops.normalize.assigned_first import mentions
 from comprehensive.loops.normalize.local_scalars import assigns
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Block, Declare, For, If, Stmt
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import leaves_loop, statements_in
 
 
 def hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:

@@ -19,10 +19,8 @@ from comprehensive.loops.traverse import declared_names
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Block,
     Conditional,
     Declare,
-    DoWhile,
     Expr,
     For,
     HostScalar,
@@ -34,12 +32,11 @@ from comprehensive.metafork.ast import (
     Parameter,
     ScalarType,
     Stmt,
-    While,
 )
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.notation import MetaFork, RegionText, RegionTree
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.structure import perfect_run
 from comprehensive.metafork.walk import names, own_expressions, statements_in, subexpressions
 from comprehensive.reductions.accumulators import Obstacle
@@ -155,18 +152,10 @@ def _with_scalar(body: tuple[Stmt, ...], element: Index, scalar: str) -> tuple[S
     def read(expression: Expr) -> Expr:
         return map_expression(expression, lambda e: Name(scalar, e.span) if e == element else e)
 
-    def one(statement: Stmt) -> Stmt:
-        match statement:
-            case Assign(target=target) if target == element:
-                return replace(statement, target=Name(scalar, target.span))
-            case If(_, then, otherwise):
-                return replace(statement, then=tuple(map(one, then)), otherwise=tuple(map(one, otherwise)))
-            case For(body=inner) | While(body=inner) | DoWhile(body=inner) | Block(body=inner):
-                return replace(statement, body=tuple(map(one, inner)))
-            case _:
-                return statement
+    def place(target: Name | Index) -> Name | Index:
+        return Name(scalar, target.span) if target == element else with_subscripts(target, read)
 
-    return tuple(map(one, map_expressions(body, read)))
+    return map_expressions(body, read, place)
 
 
 def _regions(text: RegionText, parted: Split, second: RegionTree) -> RegionTree:

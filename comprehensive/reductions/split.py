@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from comprehensive.loops.access import leaves_loop, names_read
+from comprehensive.loops.access import names_read
 from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.traverse import declared_names, rename
@@ -47,7 +47,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote, wrapping
-from comprehensive.metafork.walk import arrays, assigned_scalars, own_expressions, statements_in
+from comprehensive.metafork.walk import arrays, assigned_scalars, leaves_loop, own_expressions, statements_in
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
 from comprehensive.reductions.counts import MOST_PARTS, Counts, Level, counts_of, may_overflow, small_enough
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
+from functools import partial
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
@@ -35,31 +35,20 @@ from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import declared_names
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
-    Assign,
     Binary,
-    Block,
-    Break,
-    Call,
     Cast,
-    Conditional,
-    Continue,
     Declare,
-    DoWhile,
     Expr,
-    FloatLiteral,
     For,
-    If,
-    Index,
     IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
     Stmt,
     Unary,
-    While,
 )
+from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.metafork.walk import assigned_scalars, declared, statements_in
 
 _DIGITS = "@digits"
 """The symbol of ``s*j + w``; no C name."""
@@ -100,16 +89,7 @@ def collapse(nest: Nest, number: int, body: tuple[Stmt, ...], digits: Digits) ->
 
 
 def _declared(body: tuple[Stmt, ...]) -> list[tuple[str, ScalarType]]:
-    found: list[tuple[str, ScalarType]] = []
-    for statement in statements_in(body):
-        match statement:
-            case Declare():
-                found.append((statement.name, statement.type))
-            case For(type=ScalarType() as type):
-                found.append((statement.iterator, type))
-            case _:
-                pass
-    return found
+    return [named for statement in statements_in(body) for named in declared(statement).items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,37 +120,10 @@ class _Collapse:
                 case Declare():
                     scope, kept = self._declare(statement, scope)
                     result += kept
-                case Assign():
-                    target = statement.target
-                    if isinstance(target, Index):
-                        target = replace(
-                            target, subscripts=tuple(self.value(s, scope) for s in target.subscripts)
-                        )
-                    result.append(replace(statement, target=target, value=self.value(statement.value, scope)))
-                case If():
-                    condition = self.value(statement.condition, scope)
-                    then, otherwise = self.body(statement.then, scope), self.body(statement.otherwise, scope)
-                    result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
-                case For():
-                    start, bound = self.value(statement.start, scope), self.value(statement.bound, scope)
-                    step = self.value(statement.step, scope)
-                    inner = self.body(statement.body, scope.without(statement.iterator))
-                    result.append(replace(statement, start=start, bound=bound, step=step, body=inner))
-                case While() | DoWhile():
-                    condition = self.value(statement.condition, scope)
-                    result.append(
-                        replace(statement, condition=condition, body=self.body(statement.body, scope))
-                    )
-                case Block():
-                    result.append(replace(statement, body=self.body(statement.body, scope)))
-                case Break() | Continue():
-                    result.append(statement)
-                case MetaFor():
-                    raise ValueError(
-                        "a meta_for inside a thread's body: the nest was not built by loops.build"
-                    )
                 case _:
-                    assert_never(statement)
+                    inside = scope.without(statement.iterator) if isinstance(statement, For) else scope
+                    changed = with_own_expressions(statement, partial(self.value, scope=scope))
+                    result.append(with_bodies(changed, partial(self.body, scope=inside)))
         return tuple(result)
 
     def _declare(self, statement: Declare, scope: _Scope) -> tuple[_Scope, tuple[Stmt, ...]]:
@@ -213,24 +166,7 @@ class _Collapse:
         """An expression whose value counts: over the joined iterator, or over the digits where that is allowed."""
         if self._is_ring_node(expr):
             return self._sum(expr, scope)
-        match expr:
-            case Name() | IntLiteral() | FloatLiteral():
-                return expr
-            case Index():
-                return replace(expr, subscripts=tuple(self.value(s, scope) for s in expr.subscripts))
-            case Unary() | Cast():
-                return replace(expr, operand=self.value(expr.operand, scope))
-            case Binary():
-                return replace(expr, left=self.value(expr.left, scope), right=self.value(expr.right, scope))
-            case Conditional():
-                condition, then = self.value(expr.condition, scope), self.value(expr.then, scope)
-                return replace(
-                    expr, condition=condition, then=then, otherwise=self.value(expr.otherwise, scope)
-                )
-            case Call():
-                return replace(expr, arguments=tuple(self.value(a, scope) for a in expr.arguments))
-            case _:
-                assert_never(expr)
+        return with_operands(expr, partial(self.value, scope=scope))
 
     def _sum(self, expr: Expr, scope: _Scope) -> Expr:
         """Likewise an expression that is a polynomial but for conversions."""

@@ -13,31 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.metafork.ast import (
     Binary,
-    Block,
-    Call,
-    Cast,
-    Conditional,
     Declare,
-    DoWhile,
     Expr,
-    FloatLiteral,
-    For,
-    If,
-    Index,
     IntLiteral,
     Name,
     ScalarType,
     Stmt,
     Unary,
-    While,
 )
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import expressions_in, statements_in
+from comprehensive.metafork.walk import children, declared, expressions_in, statements_in
 from comprehensive.strategies.fresh import FreshNames
 from comprehensive.strategies.sums import Shared, eliminate
 
@@ -66,19 +57,8 @@ def _types_of(body: tuple[Stmt, ...]) -> dict[str, ScalarType]:
 def _share_inside(
     statement: Stmt, types: Mapping[str, ScalarType], fresh: FreshNames, changing: frozenset[str]
 ) -> Stmt:
-    match statement:
-        case If():
-            then = share_integers(statement.then, types, fresh, changing)
-            return replace(
-                statement, then=then, otherwise=share_integers(statement.otherwise, types, fresh, changing)
-            )
-        case For():
-            inner = types if statement.type is None else {**types, statement.iterator: statement.type}
-            return replace(statement, body=share_integers(statement.body, inner, fresh, changing))
-        case While() | DoWhile() | Block():
-            return replace(statement, body=share_integers(statement.body, types, fresh, changing))
-        case _:
-            return statement
+    inner = partial(share_integers, types={**types, **declared(statement)}, fresh=fresh, changing=changing)
+    return with_bodies(statement, inner)
 
 
 # --- one body ------------------------------------------------------------------------------------------------
@@ -119,7 +99,7 @@ def _sites(
     body: tuple[Stmt, ...], types: Mapping[str, ScalarType], changing: frozenset[str]
 ) -> tuple[Expr, ...]:
     """The largest integer sums and products over names that do not change, in program order."""
-    known = {**types, **dict(_declared_types(body))}
+    known = {**types, **{name: type for s in statements_in(body) for name, type in declared(s).items()}}
     return tuple(
         site
         for expr in expressions_in(body)
@@ -128,39 +108,12 @@ def _sites(
     )
 
 
-def _declared_types(body: tuple[Stmt, ...]) -> Iterator[tuple[str, ScalarType]]:
-    for statement in statements_in(body):
-        match statement:
-            case Declare():
-                yield statement.name, statement.type
-            case For(type=ScalarType() as type):
-                yield statement.iterator, type
-            case _:
-                pass
-
-
 def _sites_in(expr: Expr, types: Mapping[str, ScalarType]) -> Iterator[Expr]:
     if isinstance(expr, Binary) and _is_ring_tree(expr, types):
         yield expr
         return
-    for part in _children(expr):
+    for part in children(expr):
         yield from _sites_in(part, types)
-
-
-def _children(expr: Expr) -> tuple[Expr, ...]:
-    match expr:
-        case Index():
-            return expr.subscripts
-        case Unary() | Cast():
-            return (expr.operand,)
-        case Binary():
-            return expr.left, expr.right
-        case Conditional():
-            return expr.condition, expr.then, expr.otherwise
-        case Call():
-            return expr.arguments
-        case Name() | IntLiteral() | FloatLiteral():
-            return ()
 
 
 def _is_ring_tree(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
@@ -180,20 +133,4 @@ def _is_ring_tree(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
 def _replace_sites(expr: Expr, rewritten: Mapping[Expr, Expr]) -> Expr:
     if expr in rewritten:
         return rewritten[expr]
-    match expr:
-        case Index():
-            return replace(expr, subscripts=tuple(_replace_sites(s, rewritten) for s in expr.subscripts))
-        case Unary() | Cast():
-            return replace(expr, operand=_replace_sites(expr.operand, rewritten))
-        case Binary():
-            left = _replace_sites(expr.left, rewritten)
-            return replace(expr, left=left, right=_replace_sites(expr.right, rewritten))
-        case Conditional():
-            condition, then = _replace_sites(expr.condition, rewritten), _replace_sites(expr.then, rewritten)
-            return replace(
-                expr, condition=condition, then=then, otherwise=_replace_sites(expr.otherwise, rewritten)
-            )
-        case Call():
-            return replace(expr, arguments=tuple(_replace_sites(a, rewritten) for a in expr.arguments))
-        case Name() | IntLiteral() | FloatLiteral():
-            return expr
+    return with_operands(expr, lambda operand: _replace_sites(operand, rewritten))

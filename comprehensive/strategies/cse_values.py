@@ -12,7 +12,7 @@ its first use is certain to be evaluated: never out of a branch, a loop or the r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from functools import partial
 from typing import TypeGuard
 
 from comprehensive.loops.access import names_read
@@ -21,10 +21,8 @@ from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Block,
     Call,
     Declare,
-    DoWhile,
     Expr,
     For,
     If,
@@ -32,11 +30,10 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
-    While,
 )
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import assigned_scalars, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, declared, subexpressions
 from comprehensive.strategies.effects import effects_of, may_change
 from comprehensive.strategies.fresh import FreshNames
 
@@ -61,19 +58,8 @@ def share_values(
 def _share_inside(
     statement: Stmt, types: Mapping[str, ScalarType], fresh: FreshNames, constants: frozenset[str]
 ) -> Stmt:
-    match statement:
-        case If():
-            then = share_values(statement.then, types, fresh, constants)
-            return replace(
-                statement, then=then, otherwise=share_values(statement.otherwise, types, fresh, constants)
-            )
-        case For():
-            inner = types if statement.type is None else {**types, statement.iterator: statement.type}
-            return replace(statement, body=share_values(statement.body, inner, fresh, constants))
-        case While() | DoWhile() | Block():
-            return replace(statement, body=share_values(statement.body, types, fresh, constants))
-        case _:
-            return statement
+    inner = partial(share_values, types={**types, **declared(statement)}, fresh=fresh, constants=constants)
+    return with_bodies(statement, inner)
 
 
 def _share_one(

@@ -38,7 +38,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import expressions_in, statements_in
+from comprehensive.metafork.walk import bodies, expressions_in, leaves_loop, statements_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +134,11 @@ def _is_non_negative(nest: Nest, expr: Expr) -> bool:
 
 def _loops(body: tuple[Stmt, ...]) -> Iterator[For]:
     for statement in body:
-        match statement:
-            case For():
-                yield statement
-                yield from _loops(statement.body)
-            case If():
-                yield from _loops(statement.then)
-                yield from _loops(statement.otherwise)
-            case Block():
-                yield from _loops(statement.body)
-            case Declare() | Assign() | Break() | Continue() | MetaFor() | While() | DoWhile():
-                pass
-            case _:
-                assert_never(statement)
+        if isinstance(statement, For):
+            yield statement
+        if not isinstance(statement, MetaFor | While | DoWhile):
+            for inner in bodies(statement):
+                yield from _loops(inner)
 
 
 def _take_out(nest: Nest, iterator: str, extent: Expr, written: frozenset[str]) -> Hoistable | Stays:
@@ -248,7 +240,7 @@ class _Taker:
                     )
                 case _:
                     pass
-        if _leaves(loop.body) or loop.iterator in inner:
+        if leaves_loop(loop.body) or loop.iterator in inner:
             raise _CannotLeaveError(f"the loop over '{loop.iterator}' may be left early")
         body = loop.body
         if loop.start != ZERO:
@@ -261,23 +253,6 @@ class _Taker:
 
     def _is_data(self, name: str) -> bool:
         return any(a.name == name for a in self._nest.arrays)
-
-
-def _leaves(body: tuple[Stmt, ...]) -> bool:
-    """Whether a ``break`` or ``continue`` in the body is the loop's own."""
-    for statement in body:
-        match statement:
-            case Break() | Continue():
-                return True
-            case If():
-                if _leaves(statement.then) or _leaves(statement.otherwise):
-                    return True
-            case Block():
-                if _leaves(statement.body):
-                    return True
-            case _:
-                pass
-    return False
 
 
 def _substituted(body: tuple[Stmt, ...], name: str, value: Expr) -> tuple[Stmt, ...]:

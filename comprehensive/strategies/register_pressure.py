@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from comprehensive.algebra import Polynomial
 from comprehensive.counters.registers import Registers
@@ -28,20 +29,16 @@ from comprehensive.loops.rewrite import expand_bands
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
-    Block,
     Declare,
-    DoWhile,
     Expr,
-    For,
     If,
     IntLiteral,
     Name,
     ScalarType,
     Stmt,
-    While,
 )
-from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import assigned_scalars, subexpressions
+from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.walk import assigned_scalars, declared, subexpressions
 from comprehensive.optimize.protocols import Applied, Counter, NotApplicable
 from comprehensive.strategies.effects import effects_of, is_single_definition, may_change, reads_name
 from comprehensive.strategies.hoist import written_arrays
@@ -139,7 +136,7 @@ def _sink(body: tuple[Stmt, ...], constants: frozenset[str]) -> tuple[Stmt, ...]
         statement = items[position]
         if isinstance(statement, Declare) and is_single_definition(statement, body):
             _sink_one(items, position, statement, constants)
-    return tuple(_sink_inside(item, constants) for item in items)
+    return tuple(with_bodies(item, partial(_sink, constants=constants)) for item in items)
 
 
 def _sink_one(items: list[Stmt], position: int, statement: Declare, constants: frozenset[str]) -> None:
@@ -168,17 +165,6 @@ def _sink_one(items: list[Stmt], position: int, statement: Declare, constants: f
     del items[position]
 
 
-def _sink_inside(statement: Stmt, constants: frozenset[str]) -> Stmt:
-    match statement:
-        case If():
-            then, otherwise = _sink(statement.then, constants), _sink(statement.otherwise, constants)
-            return replace(statement, then=then, otherwise=otherwise)
-        case For() | While() | DoWhile() | Block():
-            return replace(statement, body=_sink(statement.body, constants))
-        case _:
-            return statement
-
-
 # --- level 2 -------------------------------------------------------------------------------------------------
 
 
@@ -197,21 +183,7 @@ def _recompute(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple
             continue
         values = {statement.name: statement.initial}
         items[position:] = map_expressions(rest, lambda e, values=values: substitute(e, values))
-    return tuple(_recompute_inside(item, types) for item in items)
-
-
-def _recompute_inside(statement: Stmt, types: Mapping[str, ScalarType]) -> Stmt:
-    match statement:
-        case If():
-            then, otherwise = _recompute(statement.then, types), _recompute(statement.otherwise, types)
-            return replace(statement, then=then, otherwise=otherwise)
-        case For():
-            inner = types if statement.type is None else {**types, statement.iterator: statement.type}
-            return replace(statement, body=_recompute(statement.body, inner))
-        case While() | DoWhile() | Block():
-            return replace(statement, body=_recompute(statement.body, types))
-        case _:
-            return statement
+    return tuple(with_bodies(item, partial(_recompute, types={**types, **declared(item)})) for item in items)
 
 
 def _is_cheap(statement: Declare, initial: Expr, types: Mapping[str, ScalarType]) -> bool:

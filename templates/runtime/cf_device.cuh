@@ -73,13 +73,14 @@ template <int Together, typename T> __device__ __forceinline__ void cf_store_vec
 // it at every copy, and asks each time where in its cluster the block is. With a few that is cheaper than a register.
 template <typename T, bool Many> struct cf_target {
   T *shared;
-  unsigned address = 0;
+  unsigned address = 0; // if Many
 
   __device__ __forceinline__ explicit cf_target(T *shared_) : shared(shared_)
   {
 #if CF_ASYNCHRONOUS
+    if (!Many) return;
     address = static_cast<unsigned>(__cvta_generic_to_shared(shared_));
-    if (Many) asm volatile("" : "+r"(address));
+    asm volatile("" : "+r"(address));
 #endif
   }
 };
@@ -92,7 +93,8 @@ __device__ __forceinline__ void cf_copy(bool are_there, const cf_target<T, Many>
 #if CF_ASYNCHRONOUS
   if (bytes >= 4) {
     constexpr int size = bytes >= 4 ? bytes : 4;
-    const unsigned to = target.address + static_cast<unsigned>(at) * static_cast<unsigned>(sizeof(T));
+    const unsigned to = Many ? target.address + static_cast<unsigned>(at) * static_cast<unsigned>(sizeof(T))
+                             : static_cast<unsigned>(__cvta_generic_to_shared(target.shared + at));
     if (!Many) {
       if (!are_there) return;
       if (bytes == 16)

@@ -24,6 +24,7 @@ from comprehensive.loops.ir import Variant
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.protocols import Kind
 from comprehensive.optimize.tree import DeadEnd, Tree, leaf_for
+from comprehensive.watch import UNWATCHED, Watch
 from tests.compiled_specs import OPTIONS as ESTIMATED
 from tests.compiled_specs import compiled
 from tests.schemas import schema_faults
@@ -37,7 +38,7 @@ LIMITS = {"R_B": 255, "T_B": 1024, "Z_B": 58112}
 
 @pytest.fixture(scope="module", autouse=True)
 def _each_source_is_compiled_once() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    def once(source: Path, options: Options) -> Compilation:
+    def once(source: Path, options: Options, _watch: Watch = UNWATCHED) -> Compilation:
         assert (
             replace(options, arch=ESTIMATED.arch) == ESTIMATED
         )  # of estimates, every architecture has the same

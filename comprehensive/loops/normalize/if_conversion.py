@@ -15,45 +15,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Block,
     Cast,
     Conditional,
     Declare,
-    DoWhile,
     Expr,
-    For,
     If,
     Index,
     IntLiteral,
     Name,
     ScalarType,
     Stmt,
-    While,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import with_bodies
 
 
 def if_converted(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) -> tuple[Stmt, ...]:
     """The body with choices in place of the conditions that can be; ``types`` are those of all names in it."""
     result: list[Stmt] = []
     for statement in body:
-        match statement:
-            case If():
-                inside = replace(
-                    statement,
-                    then=if_converted(statement.then, types, name),
-                    otherwise=if_converted(statement.otherwise, types, name),
-                )
-                result += _converted(inside, types, name) or (inside,)
-            case For() | While() | DoWhile() | Block():
-                result.append(replace(statement, body=if_converted(statement.body, types, name)))
-            case _:
-                result.append(statement)
+        inside = with_bodies(statement, partial(if_converted, types=types, name=name))
+        converted = _converted(inside, types, name) if isinstance(inside, If) else None
+        result += converted or (inside,)
     return tuple(result)
 
 

@@ -19,7 +19,6 @@ from comprehensive.metafork.ast import (
     Assign,
     Block,
     Declare,
-    DoWhile,
     Expr,
     For,
     If,
@@ -29,6 +28,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import names, statements_in
 
 
@@ -75,19 +75,8 @@ def declared_late(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
                     result.append(rest[0])
                     rest = rest[1:]
                 continue
-            case (
-                For(body=inner)
-                | MetaFor(body=inner)
-                | While(body=inner)
-                | DoWhile(body=inner)
-                | Block(body=inner)
-            ):
-                statement = replace(statement, body=declared_late(inner))
-            case If(_, then, otherwise):
-                statement = replace(statement, then=declared_late(then), otherwise=declared_late(otherwise))
             case _:
-                pass
-        result.append(statement)
+                result.append(with_bodies(statement, declared_late))
     return tuple(result)
 
 

@@ -22,23 +22,18 @@ from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Block,
     Cast,
     Conditional,
     Declare,
-    DoWhile,
     Expr,
-    For,
-    If,
     Index,
     IntLiteral,
     ScalarType,
     Stmt,
     Unary,
-    While,
 )
 from comprehensive.metafork.precedence import COMPARISONS
-from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies, with_subscripts
 from comprehensive.metafork.scalar_types import common_type, promote
 
 _INT = ScalarType.INT
@@ -98,13 +93,8 @@ class _Narrow:
                     kind = type_of(target, self.types)
                     return replace(statement, value=self._converted(value, kind) or value)
                 return replace(statement, value=self._operand(value, target))
-            case If():
-                then, otherwise = self.stored(statement.then), self.stored(statement.otherwise)
-                return replace(statement, then=then, otherwise=otherwise)
-            case For() | While() | DoWhile() | Block():
-                return replace(statement, body=self.stored(statement.body))
             case _:
-                return statement
+                return with_bodies(statement, self.stored)
 
     def _node(self, expr: Expr) -> Expr:
         match expr:
