@@ -51,7 +51,7 @@ class Counted:
     spilled_bytes: int
     registers: int
     accesses: int
-    """How many loads and stores of slots the text has that are no moves."""
+    """The number of loads and stores of slots in the text that are no moves."""
 
 
 @dataclass(frozen=True)

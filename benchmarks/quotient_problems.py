@@ -20,7 +20,7 @@ Value = Any
 """A number, a polynomial or an expression of z3."""
 Condition = tuple[Value, str, Value]
 Limit = tuple[Value, Value]
-"""What there is, and what a block takes of it."""
+"""The amount that there is, and the one that a block takes of it."""
 
 
 class Arithmetic(Protocol):

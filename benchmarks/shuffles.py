@@ -39,7 +39,7 @@ SOUND = "always=true"
 NO_ALIAS = "always=true assume_noalias=true"
 BEST_OF = 3
 ENOUGH_S = 5.0
-"""What takes so long all together is not repeated."""
+"""The time of all runs together from which on they are not repeated."""
 RESULTS = Path(__file__).resolve().parent / "results"
 SIZES = (100, 1000, 10_000)
 

@@ -109,7 +109,7 @@ class Options:
     automatic: bool = False
     """Whether passes are chosen for each embedded kernel by what they are predicted to gain."""
     targets: Targets | None = None
-    """What kernels are compiled for, where compiled kernels are among the outputs."""
+    """The architectures that kernels are compiled for, if compiled kernels are among the outputs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,9 @@ class Told:
     kernel: KernelKey
     shown: Shown | None
     winners: tuple[Winner, ...]
-    """What was tuned at the given sizes, on any device."""
+    """The winners of tuning at the given sizes, on any device."""
     choice: Choice | None
-    """What ``--passes auto`` chooses for it, where passes are chosen."""
+    """The choice of ``--passes auto`` for it, where passes are chosen."""
 
 
 def occupancy_of(

@@ -95,7 +95,7 @@ class Report:
     duplicates: bool = False
     """Whether indices occur twice in them; else none does."""
     rewritten: Rewritten | None = None
-    """What passes make of kernels, where there are passes."""
+    """The kernels as passes rewrite them, where there are passes."""
 
     @property
     def states(self) -> tuple[State, ...]:

@@ -27,7 +27,7 @@ if PROFILE == "repeatable":
 
 
 TOOL_CACHE = Path(__file__).resolve().parents[1] / ".tool_cache"
-"""What compilers have answered, from one run to the next; not in the user's cache, and not known to git."""
+"""The answers of compilers, from one run to the next; not in the user's cache, and not known to git."""
 
 # Where the environment forbids Python to keep bytecode, workers and the many processes that tests start would compile
 # every module anew, which takes longer than most of these tests. This is loaded before workers are started.

@@ -1,7 +1,8 @@
 """Reports docstrings whose first sentence is a fragment: ``python -m tests.prose``, a part of ``make lint``.
 
-In: the docstrings of modules, classes and functions below the folders that are named, or below ``FOLDERS``.  Out: a
-line ``file:line: ...`` for each fragment, and the exit status 1 if there is one.
+In: the docstrings below the folders that are named, or below ``FOLDERS``: those of modules, classes and functions, and
+the strings behind fields and constants.  Out: a line ``file:line: ...`` for each fragment, and the exit status 1 if
+there is one.
 
 A docstring begins with a sentence ("Return the number of blocks of a launch.") or with a noun phrase ("The blocks of a
 launch.", "Whether the loop counts up.").  It is a fragment if its first word is one of ``OPENERS`` and its first
@@ -88,24 +89,24 @@ def _is_main_clause(part: str) -> bool:
 
 
 def fragments(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the first sentence of each docstring that is a fragment, from the top."""
+    """Yield the line and the first sentence of each docstring that is a fragment."""
     # To parse all files takes seconds: only those with a string that begins with such a word are.
     if not _CANDIDATE.search(source):
         return
-    found: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node)
-            if text is not None and is_fragment(text):
-                found.append((node.body[0].lineno, " ".join(first_sentence(text).split())))
-    yield from sorted(found)
+        match node:
+            # A string that is a statement is a docstring, or that of the field or constant before it.
+            case ast.Expr(ast.Constant(str() as text)) if is_fragment(text):
+                yield node.lineno, " ".join(first_sentence(text).split())
+            case _:
+                pass
 
 
 def main(folders: list[str]) -> int:
     """Print the fragments below the folders; return 1 if there are any, else 0."""
     status = 0
     for path in sorted(path for folder in folders for path in Path(folder).rglob("*.py")):
-        for line, sentence in fragments(path.read_text(encoding="utf-8")):
+        for line, sentence in sorted(fragments(path.read_text(encoding="utf-8"))):
             print(f"{path}:{line}: a docstring begins with a fragment: {sentence}")
             status = 1
     return status

@@ -70,6 +70,9 @@ What is no docstring."""
 class Loop:
     """What runs."""
 
+    bound: int
+    """What it counts to."""
+
     def rounds(self) -> int:
         r"""
         How many rounds there are.
@@ -78,8 +81,12 @@ class Loop:
 '''
 
 
-def test_docstrings_of_classes_and_functions_are_looked_at_and_other_strings_are_not() -> None:
-    assert list(fragments(SOURCE)) == [(8, "What runs."), (11, "How many rounds there are.")]
+def test_docstrings_of_classes_fields_and_functions_are_looked_at_and_other_strings_are_not() -> None:
+    assert sorted(fragments(SOURCE)) == [
+        (8, "What runs."),
+        (11, "What it counts to."),
+        (14, "How many rounds there are."),
+    ]
 
 
 def test_the_lint_names_file_and_line_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,5 +97,6 @@ def test_the_lint_names_file_and_line_and_fails(tmp_path: Path, capsys: pytest.C
     assert main([str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         f"{bad}:8: a docstring begins with a fragment: What runs.",
-        f"{bad}:11: a docstring begins with a fragment: How many rounds there are.",
+        f"{bad}:11: a docstring begins with a fragment: What it counts to.",
+        f"{bad}:14: a docstring begins with a fragment: How many rounds there are.",
     ]

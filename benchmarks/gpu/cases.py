@@ -261,7 +261,7 @@ COPY_INNER = Case(
     2 * 4.0 * CUBE**3,
     _NOT_OURS,
 )
-"""What a 3-D stencil with a border that is kept can reach; its bytes are those of the whole cube."""
+"""The ceiling of a 3-D stencil with a border that is kept; its bytes are those of the whole cube."""
 FMA = Case(
     "fp32 multiply-adds in registers",
     "fma",

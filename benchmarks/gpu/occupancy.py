@@ -24,7 +24,7 @@ LIVE = (1, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 11
 """Values of a thread that are alive at once: about as many registers, and some more."""
 STATIC_BYTES = (0, 100, 1024, 10_000, 48 * 1024)
 CAPS = (255, 40)
-"""What ``__maxnreg__`` says; the smaller one only for kernels that would take more."""
+"""The values of ``__maxnreg__``; the smaller one only for kernels that would take more."""
 THREADS = (1, 31, 32, 33, 64, 96, 128, 160, 192, 255, 256, 320, 384, 512, 513, 640, 768, 896, 1000, 1024)
 DYNAMIC_BYTES = (0, 1, 128, 1000, 4096, 10_001, 16_384, 33_000, 49_152, 65_536, 100_000)
 

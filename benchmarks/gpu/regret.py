@@ -80,7 +80,7 @@ CASES = (
 )
 MOST_CANDIDATES = 120
 GRAPH_MS = 0.5
-"""How long the launches of a graph take together."""
+"""The time of the launches of a graph together."""
 REPLAYS = 7
 HOPELESS = 3.0
 """A candidate that takes so many times the best one is not timed well."""

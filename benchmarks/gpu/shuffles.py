@@ -33,7 +33,7 @@ from comprehensive.machine.occupancy import occupancy
 CORNERS, RINGS, CHOSEN, NO_LOAD, NO_CORNER = "corners", "rings", "chosen", "no_load", "no_corner"
 CORNERS_NO_WRAP, RINGS_NO_WRAP = "corners, no wrap", "rings, no wrap"
 WRONG = (NO_LOAD, NO_CORNER)
-"""What computes wrong results, and shows where the time goes."""
+"""The variants that compute wrong results, and show where the time goes."""
 
 
 def main() -> int:

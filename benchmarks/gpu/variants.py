@@ -41,7 +41,7 @@ SAMPLE_MS = 2.0
 """Launches between two events take so long together, or are one."""
 COPIED_BYTES = 1 << 30
 UNWRITTEN = 0xA5
-"""What nothing has written reads as this in every byte."""
+"""The byte of memory that nothing has written."""
 _SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 _FILLS = {"f32": "fill_floats", "f64": "fill_doubles"}
 """Kernels that fill arrays with numbers; other types get any bits."""

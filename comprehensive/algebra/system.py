@@ -30,7 +30,7 @@ class System:
     parent: System | None = field(default=None, compare=False, repr=False)
     """The system that `add` or `assume` has made this one from."""
     added: tuple[Atom, ...] = field(default=(), compare=False, repr=False)
-    """What the parent lacks."""
+    """The atoms that the parent lacks."""
 
     def __post_init__(self) -> None:
         if self.parent is None:

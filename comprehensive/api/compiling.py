@@ -22,7 +22,7 @@ from comprehensive.options import checked_options
 from comprehensive.pragmas.read import Models
 
 NAME = "program"
-"""What a text is called that nobody gave a name."""
+"""The name of a text that nobody gave a name."""
 
 
 def compile(

@@ -53,7 +53,7 @@ class DeadEnd:
     counter: str
     value: str
     reasons: tuple[TriedStrategy, ...] = field(repr=False)
-    """What became of each strategy that improves the counter."""
+    """The outcome of each strategy that improves the counter."""
 
     def __str__(self) -> str:
         return f"dead end {self.index} where {self.system}\n  {self.counter} = {self.value} and no strategy is left"

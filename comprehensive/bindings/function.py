@@ -50,7 +50,7 @@ STATUS: Mapping[int, str] = MappingProxyType(
         CUDA_ERROR: "the CUDA runtime reported an error",
     }
 )
-"""What ``<function>_strerror`` says of a status."""
+"""The messages of ``<function>_strerror``, by status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Launched:
     cycles: int
     left_out: int
     candidate: int = 0
-    """Which of the versions ran that are tried while the function runs; 0 is the original."""
+    """The number of the version that ran, of those that are tried while the function runs; 0 is the original."""
     adaptation: str = ""
-    """How far that search is, or why there is none; empty where it is not asked for."""
+    """The progress of that search, or why there is none; empty where it is not asked for."""
 
 
 @dataclass(frozen=True, slots=True)

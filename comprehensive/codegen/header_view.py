@@ -120,7 +120,7 @@ class FunctionView:
     in_any_order: bool
     """Whether floating-point sums are made of atomic updates."""
     tiles_compute: str
-    """How what tiles compute differs from what leaves do."""
+    """The difference between what tiles and what leaves compute, in words."""
     sizes: tuple[Argument, ...]
     """The integer arguments that default parameters depend on."""
     regions: tuple[RegionView, ...]
@@ -145,7 +145,7 @@ class FunctionView:
     """Exponents of those that are tried first, all with all."""
     candidates: int
     neighbours: int
-    """How many are tried then, around the best of the candidates."""
+    """The number of candidates that are tried then, around the best one."""
     tuned: tuple[TunedView, ...]
     tuned_sizes: tuple[Argument, ...]
     """The arguments whose values rows of tuned parameters are for."""

@@ -26,7 +26,7 @@ class EmbeddedKernel:
     has_numbers: bool = False
     """Whether a launch says, in further arguments, which blocks run (pass ``grid-stride``)."""
     resident_warps: int = 0
-    """How many warps such a launch keeps on a multiprocessor at a time; 0 says as many as fit."""
+    """The number of warps that such a launch keeps on a multiprocessor at a time; 0 says as many as fit."""
 
 
 @dataclass(frozen=True, slots=True)

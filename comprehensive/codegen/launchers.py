@@ -94,7 +94,7 @@ class KernelLaunch:
     staircase: str
     """The call that says how many blocks of a grid with a slanted edge are launched; empty where all are."""
     axes: tuple[int, ...]
-    """Where its rows and columns are among the extents of the grid."""
+    """The places of its rows and columns among the extents of the grid."""
     block: tuple[Extent, ...]
     words: Extent
 

@@ -39,7 +39,7 @@ class LeafPlan:
     registers: int = USUAL_REGISTERS
     """The registers of a thread, as they are counted; the usual ones where they depend on parameters."""
     profile: Profile = field(default=NOTHING, compare=False, repr=False)
-    """What it does, for the choice among leaves and blocks."""
+    """The work of its blocks, for the choice among leaves and blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +211,9 @@ class FunctionPlan:
     tuned: tuple[TunedRow, ...] = ()
     """Measured parameters for callers without any; every row is for the same arguments."""
     versions: tuple[Version, ...] = (ORIGINAL,)
-    """What an image of compiled kernels has of these regions, by number; the first one is what other sources have."""
+    """The versions of these regions in an image of compiled kernels, by number; other sources have the first one."""
     adaptation: Adaptation | None = None
-    """What a launcher that is asked to tries among them; None where there is nothing to try."""
+    """The candidates that a launcher tries among them if it is asked to; None where there is nothing to try."""
 
     @property
     def reassociated(self) -> bool:
@@ -248,6 +248,6 @@ class ProgramPlan:
     machines: tuple[MeasuredMachine, ...] = ()
     """Their speeds take the place of those of their architectures, and of what such a device tells of its memory."""
     settings: tuple[tuple[str, str | None], ...] = ()
-    """What host code finds defined, with its text, or not defined (None): macros that decided what the regions are."""
+    """The macros that host code finds defined, with their texts, or not defined (None): they decided on the regions."""
     single_file: bool = False
     """Whether header and sources stand alone: what all programs share is inside of each, not in files beside them."""

@@ -25,9 +25,9 @@ from comprehensive.metafork.ast import Stmt
 _MARK = re.compile("\x01([0-9]*)")
 _LINE = re.compile(r'#line (\d+) "')
 HOST_CODE = "// ---- the host code"
-"""How the line of a CUDA source begins after which the user's own code stands."""
+"""The beginning of the line of a CUDA source after which the user's own code stands."""
 GENERATED_LINE = "\x01\n"
-"""What follows stands in no source."""
+"""The mark of text that stands in no source."""
 
 
 def source_line(line: int) -> str:

@@ -42,19 +42,19 @@ class FunctionSource:
     """The arguments of a launch, for a choice without a stream."""
     defaults_arguments: str
     sizes: tuple[Argument, ...]
-    """What defaults depend on, besides the machine."""
+    """The sizes that defaults depend on, besides the machine."""
     observed_sizes: tuple[str, ...]
     observed_parameters: tuple[str, ...]
-    """What a line about an observed launch has: integer arguments, and members of the parameters."""
+    """The names on a line about an observed launch: integer arguments, and members of the parameters."""
     tuned_arguments: str
-    """What tuned parameters are for; empty where there are none."""
+    """The arguments that tuned parameters are for; empty where there are none."""
     program: tuple[str, ...]
     """The members that are program parameters."""
     tile: str | None
     version: str | None
     adapt: str | None
     candidates: tuple[str, ...]
-    """What is tried where that is asked for, as initialisers of version and threads; empty where nothing is."""
+    """The candidates that are tried if that is asked for, as initialisers of version and threads; else empty."""
     tried: tuple[int, ...]
     """The versions of those behind the first."""
     along: int
@@ -86,7 +86,7 @@ class SourceView:
     input_name: str
     stem: str
     headers: tuple[str, ...]
-    """Of CUDA, which kernels need beside what nvcc includes by itself."""
+    """The headers of CUDA that kernels need beside what nvcc includes by itself."""
     prototypes: tuple[str, ...]
     """Functions of the C library with their prototypes in C, of which C++ has overloads."""
     host_code: str

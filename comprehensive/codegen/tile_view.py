@@ -65,11 +65,11 @@ class TileCosts:
     works: tuple[WorkRow, ...]
     instances: tuple[InstanceCost, ...]
     single: int
-    """How many of them do one sweep."""
+    """The number of those that do one sweep."""
     most_sweeps: tuple[int, ...]
     """The most sweeps of a launch, for each of the other instances."""
     elements: str
-    """What the argument of that name is."""
+    """The text of the argument of that name."""
 
 
 def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:

@@ -17,7 +17,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 WIDTH = 100
-"""Of what is printed statement by statement: some columns are left for changes by hand."""
+"""The width of what is printed statement by statement: some columns are left for changes by hand."""
 MOST = 120
 """No line of a generated file is longer, but in code of the user's and where nothing can be broken."""
 _HANGING = "    "

@@ -54,7 +54,7 @@ class Residency:
     source: str
     """The weakest source of the numbers that a block needs."""
     scalars: tuple[Atom, ...]
-    """What holds of the parameters of the program."""
+    """The atoms that hold of the parameters of the program."""
     facts: dict[Atom, None] = field(default_factory=dict[Atom, None])
     quotients: dict[Quotient, None] = field(default_factory=dict[Quotient, None])
 

@@ -29,7 +29,7 @@ class SharedWords:
     kind: Kind = Kind.RESOURCE
 
     slots: Callable[[Kernel], int] | None = field(default=None, compare=False)
-    """What says how many words of a thread lie in shared memory in place of registers, in a demoted kernel."""
+    """The function for the words of a thread in shared memory in place of registers, in a demoted kernel."""
 
     def evaluate(self, fragment: Variant) -> Evaluation:
         from comprehensive.lowering.lower import lower

@@ -16,7 +16,7 @@ from comprehensive.counters.work import Count
 from comprehensive.optimize.protocols import Evaluation, Value
 
 WeightedShare = tuple[Count, int, Share]
-"""How often, how much each time, and which share of what is moved that is."""
+"""The number of times, the amount each time, and the share of what is moved that it is."""
 
 
 def share_of(accesses: Sequence[WeightedShare], scalars: Sequence[Atom]) -> Evaluation:

@@ -49,7 +49,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
 
 Count = RationalFunction | None
-"""How often something is done in a block; None where that is not known."""
+"""The number of times that something is done in a block; None where it is not known."""
 
 _MOST_CASES = 64
 _ARITHMETIC = frozenset("+-*/%")

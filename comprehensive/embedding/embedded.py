@@ -27,7 +27,7 @@ from comprehensive.toolchain.fatbinary import Part, pack
 from comprehensive.toolchain.usage import usage_of
 
 AUTO = "auto"
-"""What stands for passes that are chosen for each kernel."""
+"""The word for passes that are chosen for each kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Embedded:
     passes: str
     kernels: tuple[CompiledKernels, ...]
     chosen: tuple[Mapping[str, Choice], ...] = ()
-    """What was chosen for kernels by prediction, by symbol, for each architecture; nothing where that was not asked."""
+    """The choices for kernels by prediction, by symbol, for each architecture; empty where that was not asked."""
 
     def document(self) -> dict[str, Any]:
         """Return what a manifest says of it: for each architecture what kernels take, and what the passes have done."""

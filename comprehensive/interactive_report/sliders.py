@@ -24,9 +24,9 @@ from comprehensive.report.page_selection import given
 from comprehensive.values import Rational, demand_computed, demand_known
 
 USUAL_SIZE = 1024
-"""Where the slider of a size starts that has no value."""
+"""The start of the slider of a size that has no value."""
 USUAL_BLOCK = 16
-"""Where that of a program parameter starts to which neither the user nor the launcher gives a value."""
+"""The start of the slider of a program parameter to which neither the user nor the launcher gives a value."""
 SIZE_DIGITS = 16
 """Sliders of sizes end at this power of two, or beyond."""
 

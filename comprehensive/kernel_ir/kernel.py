@@ -54,7 +54,7 @@ class Source(Enum):
     LIMIT = "limit"
     """The limit ``of`` (host: ``Kernel.limits``)."""
     SWEEPS = "sweeps"
-    """How many sweeps the launch does."""
+    """The number of sweeps that the launch does."""
     STAIRCASE = "staircase"
     """The number ``of`` of the launch of a grid with a slanted edge (host: ``Kernel.staircase``)."""
 
@@ -238,7 +238,7 @@ class Vectors(OfTiles):
     count: Expr
     apart: Expr
     together: Expr
-    """How many elements are one access."""
+    """The number of elements of one access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +338,7 @@ class Kernel:
     demoted: bool = False
     """Whether values lie in shared memory in place of registers, where it is compiled with passes over its PTX."""
     slots: int = 0
-    """So many words of each thread do then, whose block counts as whole warps."""
+    """The words of each thread that lie there then; a block counts as whole warps."""
     constants: tuple[str, ...] = ()
     """Names of integers that are constants of each instance: a kernel that has some is a template."""
     blocks: str | None = None
@@ -356,7 +356,7 @@ class Kernel:
     origins: tuple[str, ...] = ()
     """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
     step: Expr = IntLiteral(1)
-    """How many turns of the serial loop of its points a kernel over tiles does at a time, over the constants."""
+    """The turns that a kernel over tiles does at a time of the serial loop of its points, over the constants."""
     staircase: Staircase | None = None
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
 

@@ -441,4 +441,4 @@ class Variant:
     """Whether what does not fit the registers lies in shared memory, and is not spilled: Sakdhnagool, Sabne and
     Eigenmann, RegDem, 2019. It is done to the compiled kernel."""
     tile: RegisterTile | None = None
-    """How the nest came to be over coordinates, where it did; it is then lowered in another way."""
+    """The tile that put the nest over coordinates, if one did; the nest is then lowered in another way."""

@@ -204,7 +204,7 @@ class Slanted:
     backwards: Mapping[str, bool]
     """The iterators that count from the other end, so that the longest row is the first one."""
     lowest: Expr
-    """Of a band: the first column of a row, times ``apart``."""
+    """The first column of a row of a band, times ``apart``."""
     apart: Expr
 
     @staticmethod

@@ -29,7 +29,7 @@ DEPENDENT_CYCLES = 4
 LEAST_STARTS = 4
 """A block of fewer warps does not start sooner than one of so many."""
 HINDRANCE = 16
-"""What is not the slowest adds the like part of its cycles: units do not overlap as well as they could."""
+"""The divisor of the cycles that all units but the slowest add to it: they do not overlap as well as they could."""
 MANY_TURNS = 4
 """The turns of blocks on a multiprocessor together, beyond which turns no longer begin at the same time."""
 

@@ -27,7 +27,7 @@ class Work:
     bytes: float = 0
     """The bytes between the block and the second-level cache, in whole sectors of 32 bytes, each once."""
     waits: float = 0
-    """How often a warp waits for global memory, one wait after the other."""
+    """The number of times that a warp waits for global memory, one wait after the other."""
     shared_waits: float = 0
     """The same for shared memory."""
     barriers: float = 0

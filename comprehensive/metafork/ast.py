@@ -355,7 +355,7 @@ class HostPointer:
 
 
 Addresses: TypeAlias = tuple[tuple[str, Address], ...]
-"""Where pointers point at one time, by name, those left out that are parameters and still point to their own data."""
+"""The targets of pointers at one time, by name, without parameters that still point to their own data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ from comprehensive.metafork.walk import names, statements_in
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 MOST_THREADS = 1024
-"""Of a block, on every GPU so far."""
+"""The most threads of a block, on every GPU so far."""
 
 
 def blocked(

@@ -33,13 +33,13 @@ class HostNames:
 
     mentions: Mapping[str, Span]
     pointed: tuple[tuple[Span, frozenset[str]], ...]
-    """Where it does more with data than to copy, move or compare pointers, with the parameters whose data it is."""
+    """The places where it does more with data than copy, move or compare pointers, with the parameters of the data."""
     opaque: frozenset[str]
     macros: frozenset[str]
     missing: tuple[str, ...] = ()
     """Files that it includes and that were not found."""
     of_file: frozenset[str] = frozenset()
-    """What it declares outside functions."""
+    """The names that it declares outside functions."""
 
 
 def check_function(function: Function, host: HostNames, sink: DiagnosticSink) -> None:

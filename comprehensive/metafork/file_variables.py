@@ -21,7 +21,8 @@ from comprehensive.metafork.named_constants import Constants, split
 from comprehensive.metafork.tokens import Token
 
 _OTHERS = frozenset(("const", "extern", "typedef", "volatile"))
-"""What is constant is known as numbers; what is defined elsewhere has no size, and what is volatile no single value."""
+"""The words that exclude a variable: constants are known as numbers, what is defined elsewhere has no size, and what is
+volatile no single value."""
 
 
 def file_variables(declarations: Iterable[Item], constants: Constants) -> dict[str, Parameter]:

@@ -38,7 +38,7 @@ MATH: dict[str, Signature] = {
     "abs": Signature((_I,), _I),
     "labs": Signature((_L,), _L),
 }
-"""By name."""
+"""The signatures of mathematical functions, by name."""
 
 _H, _B = ScalarType.HALF, ScalarType.BFLOAT16
 
@@ -50,4 +50,4 @@ CONVERSIONS: dict[str, Signature] = {
     **dict.fromkeys(("__float2bfloat16", "__float2bfloat16_rn"), Signature((_F,), _B)),
     "__double2bfloat16": Signature((_D,), _B),
 }
-"""What CUDA calls conversions of storage types, by name: in a region they are casts."""
+"""The conversions of storage types as CUDA calls them, by name: in a region they are casts."""

@@ -52,7 +52,7 @@ class Helper:
     parameters: tuple[Parameter, ...]
     body: tuple[Stmt, ...]
     span: Span
-    """Of its name."""
+    """The place of its name."""
 
     @property
     def expression(self) -> Expr | None:

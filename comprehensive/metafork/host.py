@@ -101,7 +101,7 @@ class Surroundings:
     opaque: frozenset[str]
     is_certain: bool
     pointers: tuple[HostPointer, ...] = ()
-    """Those to data, which are found by :mod:`host_pointers`."""
+    """The pointers to data, which are found by :mod:`host_pointers`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +172,10 @@ class _Reader:
         self._changed = changes.names
         self._qualified: set[str] = set()
         self._conditionals = 0
-        """How many ``#if`` are open."""
+        """The number of ``#if`` that are open."""
         self._extents = Extents(tokens, closings)
         self._first_exit = _first_exit(tokens, closings)
-        """Where host code may first leave the function on its own."""
+        """The position where host code may first leave the function on its own."""
         self._scopes = [_Scope("brace")]
         self._refused: Expr | None = None
         """The condition of the ``if`` to which an ``else`` that comes next belongs."""

@@ -417,7 +417,7 @@ class _Steps:
 
 
 _GOVERNING = frozenset(("FOR", "WHILE", "IF", "ELSE", "SWITCH", "BREAK", "CONTINUE", "RETURN", "DIRECTIVE"))
-"""What makes a statement more than a copy of pointers."""
+"""The words that make a statement more than a copy of pointers."""
 
 
 def _without(state: State, keys: AbstractSet[str]) -> State:

@@ -19,7 +19,7 @@ from comprehensive.metafork.locate import CLAUSES
 from comprehensive.metafork.tokens import Token
 
 _LIKENESS = 0.75
-"""How much of two words must agree, as difflib measures it: 'metafor' and 'meta_for' have 0.93."""
+"""The part of two words that must agree, as difflib measures it: 'metafor' and 'meta_for' have 0.93."""
 _KINDS = {"meta_schedule": "META_SCHEDULE", "meta_for": "META_FOR", "meta_atomic": "META_ATOMIC"}
 
 

@@ -45,7 +45,7 @@ _TYPES: dict[tuple[str, ...], ScalarType] = {
     ("float",): ScalarType.FLOAT,
     ("double",): ScalarType.DOUBLE,
 }
-"""By the words of a declaration, sorted."""
+"""The types by the words of a declaration, sorted."""
 
 SUPPORTED_TYPES = "the integers of C and stdint.h, bool, half, bfloat16, float and double"
 

@@ -230,7 +230,7 @@ class _Scanner:
 
 
 CLAUSES = ("block", "cache")
-"""What may stand between ``meta_schedule`` and its brace, each once, in any order."""
+"""The clauses that may stand between ``meta_schedule`` and its brace, each once, in any order."""
 
 _LONGEST_HEAD = 2000
 """Tokens of the longest head of a function: branches of conditional code may share a head, which is read again."""
@@ -242,7 +242,7 @@ typeof __typeof__ __typeof __launch_bounds__
 _NO_FUNCTIONS = frozenset(_ATTRIBUTES.split())
 
 _ENDS_OF_TYPES = ("NAME", "TYPE_WORD", "STAR", "AND")
-"""What stands before the name of a function that is not the first word of its head."""
+"""The tokens that stand before the name of a function that is not the first word of its head."""
 
 
 def _parameter_group(tokens: Sequence[Token], brace: _Brace) -> tuple[int, range] | None:

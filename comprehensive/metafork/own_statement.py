@@ -22,7 +22,7 @@ from comprehensive.metafork.ast import Expr, Index, Name, ScalarType, Stmt
 
 OnExpression: TypeAlias = Callable[[Expr], Expr]
 OnPlace: TypeAlias = Callable[[Name | Index], Name | Index]
-"""What becomes of a variable or an element that something is done to: it stays a variable or an element."""
+"""The change of a variable or an element that something is done to: it stays a variable or an element."""
 
 _Self = TypeVar("_Self", bound="OwnStatement")
 

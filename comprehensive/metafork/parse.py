@@ -587,7 +587,7 @@ def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
 
 
 _CHANGES = frozenset(("ASSIGN", "COMPOUND", "INCDEC"))
-"""What stands behind a scalar that a statement changes."""
+"""The tokens that stand behind a scalar that a statement changes."""
 
 
 def _report_lost_values(parameters: Sequence[Parameter], host: Sequence[Token], changed: Changes) -> None:

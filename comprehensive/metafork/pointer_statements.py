@@ -41,7 +41,7 @@ from comprehensive.metafork.walk import names, subexpressions
 
 States = frozenset[State]
 Calls = Callable[[Item, Mapping[str, Variable], States], States | None]
-"""What a call of a function makes of states in which its parameters have values; None where it is not understood."""
+"""The effect of a call of a function on states in which its parameters have values; None where it is not understood."""
 
 _LONGEST_NUMBER = 1000
 

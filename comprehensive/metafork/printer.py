@@ -115,7 +115,7 @@ def _floating(literal: FloatLiteral) -> str:
 
 
 Mark: TypeAlias = Callable[[Stmt], str]
-"""What stands on lines of its own before a statement: complete lines, or nothing."""
+"""The function for the lines of their own before a statement: complete lines, or nothing."""
 
 
 Assignment: TypeAlias = Callable[[Assign], str]

@@ -37,7 +37,7 @@ _CUDA = frozenset(["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"])
 MACHINE_SYMBOLS = frozenset(
     ["R_B", "Z_B", "T_B", "R_SM", "Z_SM", "T_SM", "W_SM", "B_SM", "R_U", "Q_SM", "Z_U", "Z_0", "O_W", "F_SM"]
 )
-"""What conditions and trees call the limits of the machine."""
+"""The names of the machine's limits in conditions and trees."""
 
 _OF_FUNCTIONS = (
     "params",

@@ -44,7 +44,7 @@ from comprehensive.metafork.own_statement import OnExpression, OnPlace, OwnState
 from comprehensive.metafork.walk import S, Statement
 
 OnBody: TypeAlias = Callable[[tuple[Any, ...]], tuple[Any, ...]]
-"""What becomes of a body of any IR: a body of the same one."""
+"""The change of a body of any IR: a body of the same one."""
 
 _New = TypeVar("_New", bound=Statement)
 _Around = TypeVar("_Around", bound=MetaFor | While | DoWhile | Block)

@@ -98,7 +98,7 @@ class _Sequencer:
     """The new names of what hides another variable."""
     own: set[str] = field(default_factory=lambda: set(), init=False)
     after: list[Stmt] | None = field(default=None, init=False)
-    """Where effects go that come behind the statement at hand; None where they have to come at once."""
+    """The list for effects that come behind the statement at hand; None where they have to come at once."""
 
     def _inner(self, outermost: bool = False) -> _Sequencer:
         outer = self.outer | self.own

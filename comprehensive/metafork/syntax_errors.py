@@ -39,7 +39,7 @@ _BY_TOKEN = {
 _NO_UPDATE = frozenset(
     ("SEMI", "TYPE_WORD", "QUALIFIER", "FOR", "META_FOR", "META_ATOMIC", "IF", "WHILE", "DO")
 ) | {"BREAK", "CONTINUE", "LBRACE", "RBRACE"}
-"""What begins a statement that is no update, or ends one."""
+"""The tokens that begin a statement that is no update, or end one."""
 _ENDS_EXPRESSION = frozenset({"NAME", "INT_LITERAL", "FLOAT_LITERAL", "RPAR", "RSQB"})
 
 _WORDS = {

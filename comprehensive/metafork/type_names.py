@@ -39,7 +39,7 @@ STORAGE_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("half", "_Float16", "__half"), ScalarType.HALF.value),
     **dict.fromkeys(("bfloat16", "__bf16", "nv_bfloat16", "__nv_bfloat16"), ScalarType.BFLOAT16.value),
 }
-"""What compilers and CUDA call the floating types of 16 bits, by the name that is meant."""
+"""The names that compilers and CUDA have for the floating types of 16 bits, by the name that is meant."""
 
 
 def with_type_names(text: Preprocessed) -> tuple[Preprocessed, Mapping[str, Token]]:
@@ -77,7 +77,7 @@ class _Names:
         }
         self._before: Token | None = None
         self._definition: list[Token] | None = None
-        """What stands behind the ``typedef`` that is open."""
+        """The tokens behind the ``typedef`` that is open."""
         self._depth = 0
         self.others: dict[str, Token] = {}
 

@@ -37,7 +37,7 @@ class Row:
     site: Site
     stride: Stride
     lanes: tuple[int | None, ...]
-    """Where lanes begin, in bytes; without a launch from the first one on, and empty where that is not known."""
+    """The addresses where lanes begin, in bytes; without a launch from the first one on, and empty where not known."""
     width: int
     served: Served
     fewest: int
@@ -46,7 +46,7 @@ class Row:
     is_bound: bool
     words: RationalFunction | None
     done: int | None = None
-    """How often the warp does it, where that is known."""
+    """The number of times that the warp does it, where that is known."""
     by_data: bool = False
 
 

@@ -94,7 +94,7 @@ PERIOD = 4
 TURNS_OF_DATA = 8
 """The turns that a loop is taken to do whose header reads data."""
 MMA_MULTIPLY_ADDS = 16 * 8 * 8
-"""Those of an instruction of tensor cores for doubles."""
+"""The multiply-adds of an instruction of tensor cores for doubles."""
 MMA_DEPTH = 8
 """Instructions that the next eight steps of a sum wait for, about: one that is eight multiply-adds long."""
 PLACEHOLDER = "cf_again"
@@ -124,7 +124,7 @@ class Touch:
     """
 
     reference: Index
-    """Of several accesses in a row, as of vectors, the first one."""
+    """The reference of the access; for several in a row, as of vectors, the first one."""
     is_shared: bool
     writes: bool
     begin: Any
@@ -133,7 +133,7 @@ class Touch:
     active: Mask | None
     """None where all threads are."""
     times: float
-    """How often it is done, with turns of loops that are not gone through but alike."""
+    """The number of times that it is done, with turns of loops that are not gone through but alike."""
 
 
 class Walk:

@@ -39,7 +39,7 @@ class Candidate:
     kind: str
     sizes: Mapping[str, int]
     together: int
-    """How many elements are accessed together; 0 where there is no choice."""
+    """The number of elements accessed together; 0 where there is no choice."""
     sweeps: int
     cost: Cost | None
     because: str

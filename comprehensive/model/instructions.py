@@ -1,4 +1,4 @@
-"""How many instructions arithmetic on data takes, about: the one table for kernels over tiles and for leaves.
+"""The approximate number of instructions for arithmetic on data: the one table for kernels over tiles and for leaves.
 
     of_operator("+")  -->  1       of_operator("/")  -->  10       of_function("fmaxf")  -->  1
 

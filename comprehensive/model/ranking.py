@@ -28,7 +28,7 @@ class Ranked:
     because: str
     is_chosen: bool
     together: int = 0
-    """How many elements are accessed together; 0 where there is no choice."""
+    """The number of elements accessed together; 0 where there is no choice."""
 
     @property
     def name(self) -> str:

@@ -75,7 +75,7 @@ class WarpAccess:
     lanes: tuple[int | None, ...]
     served: Served
     done: int
-    """How often the warp does it."""
+    """The number of times that the warp does it."""
     block_words: int
     """Words of 4 bytes that all threads of the block access so, rounded up."""
     fewest: int

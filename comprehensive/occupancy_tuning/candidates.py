@@ -46,7 +46,7 @@ ALIKE = 0.02
 _ENOUGH_WARPS = 12
 """With so many warps and no spills values in shared memory never won on an H200 (5 kernels, 2026-11-20)."""
 _PARTS = (0.125, 0.25, 0.5)
-"""Of the blocks that fit, so many stay on a multiprocessor: the fewest first, for which caches keep the most.
+"""The parts of the blocks that fit that stay on a multiprocessor: the fewest first, for which caches keep the most.
 
 On an H200 a softmax of rows took 0.75 of its time with an eighth, and all of it with a quarter or more (2026-11-24).
 """

@@ -36,14 +36,14 @@ class Level:
 
     setting: Setting
     registers: int
-    """Of a thread, as ptxas counts them."""
+    """The registers of a thread, as ptxas counts them."""
     spill_bytes: int
     """Bytes of a thread stored to local memory and loaded again."""
     shared_bytes: int
-    """Of a block, static and dynamic."""
+    """The shared memory of a block, static and dynamic."""
     occupancy: Occupancy
     prediction: Prediction | str
-    """What is predicted, or why nothing is."""
+    """The prediction, or why there is none."""
 
     @property
     def resident(self) -> int:

@@ -57,7 +57,7 @@ class Subject:
     assembler: Assembler
     device: Device
     launches: Mapping[int, Launch]
-    """By threads of a block; the first is how it is launched unless there is a reason for another one."""
+    """The launches by threads of a block; the first is the usual one, unless there is a reason for another."""
 
     @property
     def threads(self) -> int:

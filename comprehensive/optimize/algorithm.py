@@ -350,7 +350,7 @@ class _Growth(Generic[Fragment]):
         taken = {s.name for s in strategies if s.name in last and last[s.name].taken}
         standing = {s.name for s in strategies if s.stands(fragment, s.name in taken)}
         denied = {s.decision[1] for s in strategies if s.name in standing}
-        """What a strategy that does not stand may not say: another level of it stands."""
+        """The words that a strategy that does not stand may not say: another level of it stands."""
         decisions: list[Decision] = []
         for strategy in strategies:
             when_it_stands, otherwise = strategy.decision

@@ -181,7 +181,7 @@ class Dependents:
     """The values that follow from parameters, and the atoms that are judged."""
 
     quotients: tuple[Quotient, ...]
-    """Those that the parameters determine."""
+    """The quotients that the parameters determine."""
     followers: tuple[Follower, ...]
     """No follower depends on another."""
     atoms: tuple[Atom, ...]

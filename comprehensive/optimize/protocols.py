@@ -35,7 +35,8 @@ class Evaluation:
     value: Value
     source: str
     facts: tuple[Atom, ...] = ()
-    """What holds wherever the value means something: ``32 <= W_SM``. It becomes an assumption of both branches."""
+    """The facts that hold wherever the value means something: ``32 <= W_SM``. It becomes an assumption of both
+    branches."""
     quotients: tuple[Quotient, ...] = ()
     """The symbols of the value that are no parameters, each after those that it is made of."""
 

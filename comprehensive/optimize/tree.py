@@ -19,7 +19,7 @@ from comprehensive.algebra.polynomial import Scalar
 from comprehensive.optimize.protocols import Counter, Evaluation, Fragment, Kind, NotApplicable, Strategy
 
 Performance: TypeAlias = Literal["demanded", "literal"]
-"""How P_i is read. ``demanded``: the level asked for, accept is ``P <= v``. ``literal``: as printed, ``v <= P``."""
+"""The reading of P_i. ``demanded``: the level asked for, accept is ``P <= v``. ``literal``: as printed, ``v <= P``."""
 
 Point: TypeAlias = Mapping[str, Scalar]
 
@@ -69,7 +69,7 @@ class DeadEnd:
     sample: Point | None
     """A point of the region; None where the solver could not decide whether there is one."""
     undecided: str | None
-    """Why it could not; None where it could."""
+    """The reason why it could not; None where it could."""
     counter: str
     evaluation: Evaluation
     reasons: tuple[TriedStrategy, ...]
@@ -86,7 +86,7 @@ class Open:
     sample: Point | None
     """A point of the region; None where the solver could not decide whether there is one."""
     undecided: str | None
-    """Why it could not; None where it could."""
+    """The reason why it could not; None where it could."""
     waiting: tuple[str, ...]
     """gamma: the counters that were still to be evaluated."""
 
@@ -106,7 +106,7 @@ class Leaf(Generic[Fragment]):
     sample: Point | None
     """A point that satisfies the system; None where the solver could not decide whether there is one."""
     undecided: str | None
-    """Why it could not; None where it could."""
+    """The reason why it could not; None where it could."""
     decisions: tuple[Decision, ...]
     """One for each strategy of the run, in the order of the run."""
 
@@ -141,7 +141,7 @@ class Branch(Generic[Fragment]):
     accept: Node[Fragment]
     refuse: Node[Fragment]
     undecided: str | None
-    """Why the solver could not tell whether a point arrives here; None where one does."""
+    """The reason why the solver could not tell whether a point arrives here; None where one does."""
 
     @property
     def is_forced(self) -> bool:
@@ -186,9 +186,9 @@ class Tree(Generic[Fragment]):
     undecided: tuple[Branch[Fragment] | Leaf[Fragment] | DeadEnd | Open, ...]
     """Nodes kept because the solver could not decide whether a point arrives there."""
     open: tuple[Open, ...] = ()
-    """What the time did not suffice for; no code is to be made of a tree that has any."""
+    """The regions that the time did not suffice for; no code is to be made of a tree that has any."""
     alternatives: tuple[Alternative[Fragment], ...] = ()
-    """What stands at the root beside `source`, for any values of program parameters."""
+    """The alternatives that stand at the root beside `source`, for any values of program parameters."""
 
     @property
     def limits(self) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ class Witness:
     ordinals: tuple[int, int] = field(default=(-1, -1), compare=False, repr=False)
     """The numbers of the two references, as ``Access.ordinal``."""
     supposing: str | None = None
-    """What the data must be for the two to meet, empty where it may be anything; None where no data decides."""
+    """The condition on data under which the two meet, empty where it may be anything; None where no data decides."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ class _Suspicion:
 
     def __init__(self) -> None:
         self.moments: Counter[str] = Counter()
-        """How often each array was looked at."""
+        """The number of times that each array was looked at."""
         self._conflicts: Counter[tuple[Question, str]] = Counter()
         self._first: dict[tuple[Question, str], Witness] = {}
 

@@ -91,7 +91,7 @@ class _Marker:
     loops: dict[int, list[Directive]] = field(default_factory=lambda: {})
     """The directives of a loop, by the position of its ``for``."""
     tried: list[tuple[Directive, range]] = field(default_factory=lambda: [])
-    """Where every loop may be a region, if it is proved to be parallel."""
+    """The loops that may be regions, if they are proved to be parallel."""
     teams: list[Team] = field(default_factory=lambda: [])
     atomic: dict[int, Directive] = field(default_factory=lambda: {})
     gone: list[Span] = field(default_factory=lambda: [])

@@ -88,7 +88,7 @@ class Build:
     flags: tuple[str, ...] = ()
     threads: int = 256
     functions: frozenset[str] | None = None
-    """Those that passes over single functions rewrite, by symbol; None for all."""
+    """The functions that passes over single functions rewrite, by symbol; None for all."""
 
     def threads_of(self, function: Function) -> int:
         """The most threads of a block of a kernel, or what is assumed."""

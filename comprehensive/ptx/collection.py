@@ -14,7 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 _OBJECTS = 200_000
-"""So many more objects than before, some tens of megabytes, before the collector looks at the youngest."""
+"""The number of new objects, some tens of megabytes, before the collector looks at the youngest."""
 
 
 @contextmanager

@@ -79,7 +79,7 @@ UNKNOWN = Row(
     exact=False,
     needs=(),
 )
-"""What is assumed of an instruction that is not in the table."""
+"""The row assumed for an instruction that is not in the table."""
 
 
 class _Written(TypedDict):

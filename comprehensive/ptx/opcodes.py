@@ -53,7 +53,7 @@ class Opcode:
     types: tuple[str, ...]
     """The modifiers that are types, in order: result first, as in ``cvt.f32.s32``."""
     vector: int
-    """How many elements ``.v2``, ``.v4``, ``.v8`` ask for, else 1."""
+    """The number of elements that ``.v2``, ``.v4``, ``.v8`` ask for, else 1."""
     space: str | None
     """The memory that is accessed; of two memories the first, where a copy goes; None if it is not.
     ``shared::cta`` is ``shared``, ``param::entry`` and ``param::func`` are ``param``. ``shared::cluster``
@@ -72,7 +72,7 @@ class Opcode:
     is_terminator: bool
     """Ends a basic block: bra, brx.idx, ret, exit, trap."""
     is_gate: bool
-    """What stands behind it must not be executed before it, not even a load of what this grid never writes."""
+    """Whether the code behind it must not be executed before it, not even a load of what this grid never writes."""
     reads_carry: bool
     writes_carry: bool
     """The carry flag CC.CF, a register that no operand shows."""

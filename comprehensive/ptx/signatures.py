@@ -17,7 +17,7 @@ from enum import Enum
 from functools import cache
 
 _MORE = 16
-"""How many operands may stand for one that is marked ``*``."""
+"""The number of operands that may stand for one that is marked ``*``."""
 
 
 class Role(Enum):

@@ -32,7 +32,7 @@ _LAUNCHES = 8
 _BLOCKS = ((1,), (32,), (40,), (64,), (16, 4), (32, 2), (8, 8, 2))
 _BUFFER_BYTES = 1 << 16
 _ENDS = (6, 20, 100)
-"""What numbers are below, drawn for each launch."""
+"""The ends of the ranges of numbers: those drawn for a launch are below one of these."""
 _MOST_TURNS = 20_000
 _SHARED_BYTES = 1 << 17
 _ORDERS = 4
@@ -42,7 +42,7 @@ Argument = int | bytes | NDArray[np.uint8]
 
 
 Pointers = Callable[[str], Sequence[bool] | None]
-"""Which parameters of a kernel are pointers, by its symbol; None where that is not known."""
+"""The function that says which parameters of a kernel are pointers, by its symbol; None where that is not known."""
 
 
 def validated(

@@ -25,7 +25,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 
 MOST_PARTS = 1 << 17
-"""Of a loop: so many threads keep enough accesses in flight, and their parts are soon put together."""
+"""The most parts of a loop: so many threads keep enough accesses in flight, and their parts are soon put together."""
 ROWS = 512
 """Parts of the outer of two shared loops before the inner one gets more than so many would leave it."""
 INNER = 32

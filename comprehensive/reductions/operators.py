@@ -85,7 +85,7 @@ OPERATORS: Mapping[str, Operator] = {
     )
 }
 _OF_CLAUSES = {"-": "+"}
-"""What parts are put together with, where that is another operator than the clause names."""
+"""The operators that put parts together, where they are others than the clause names."""
 _EXTREMES = {"fmax": "max", "fmaxf": "max", "fmin": "min", "fminf": "min"}
 _GREATER, _LESS = frozenset((">", ">=")), frozenset(("<", "<="))
 

@@ -69,7 +69,7 @@ class Split:
     memory: tuple[Parameter, ...]
     preconditions: tuple[Expr, ...]
     folded: Expr
-    """How many parts there are; 0 for a loop without iterations."""
+    """The number of parts; 0 for a loop without iterations."""
 
 
 def split(

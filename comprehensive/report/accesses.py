@@ -34,7 +34,7 @@ class Accesses:
     order: tuple[str, ...]
     """The symbols that stand first in products."""
     because: str = ""
-    """Why there is no table, where there is none."""
+    """The reason why there is no table, where there is none."""
     copies: bool = False
     """Whether the kernel also copies whole pieces to shared memory, which are no accesses of the table."""
 

@@ -54,14 +54,14 @@ class LeafView:
     decisions: tuple[str, ...]
     counters: tuple[CounterView, ...]
     instances: tuple[tuple[str, str], ...]
-    """Of a kernel over tiles: the name and the sizes of each instance."""
+    """The name and the sizes of each instance of a kernel over tiles."""
     kernel: str
     code: tuple[CodeLine, ...]
     same_as: tuple[str, str] | None
     """The anchor and the name of the leaf before it that has the same kernel."""
     parent: tuple[str, str] | None
     strategy: str
-    """What made this leaf of its parent; without one, why there is none."""
+    """The strategy that made this leaf of its parent; without one, why there is none."""
     difference: tuple[DiffLine, ...] | None
     """None where there is no room for it."""
 
@@ -134,9 +134,9 @@ class PageView:
     functions: tuple[FunctionView, ...]
     codes: tuple[tuple[str, tuple[Markup, ...]], ...]
     given: tuple[tuple[str, str], ...]
-    """What the user gave a value."""
+    """The values that the user gave."""
     left_out: tuple[str, ...] = ()
-    """What there is no room for."""
+    """The parts that there is no room for."""
 
     @property
     def regions(self) -> tuple[RegionView, ...]:

@@ -43,12 +43,12 @@ class NodeView:
     condition: str
     """The atoms that the edge adds."""
     change: str
-    """What the strategy on a refuse edge did."""
+    """The change by the strategy on a refuse edge."""
     title: str
     source: str
-    """Where the value of a counter comes from."""
+    """The source of the value of a counter."""
     notes: tuple[str, ...]
-    """What else there is to say: strategies that were passed over, a point, a doubt."""
+    """The other words about the node: strategies that were passed over, a point, a doubt."""
     quintuple: QuintupleView
     children: tuple[NodeView, ...]
 

@@ -40,7 +40,7 @@ class Arrow:
     words: tuple[str, ...] = ()
     strategies: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
-    """What each strategy has changed, or why it was passed over."""
+    """The change by each strategy, or why it was passed over."""
 
     @property
     def consequence(self) -> str:

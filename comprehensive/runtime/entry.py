@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 ENTRY = "cf_serial_"
-"""What stands before the name of the function that is run."""
+"""The prefix of the name of the function that is run."""

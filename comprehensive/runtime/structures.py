@@ -16,7 +16,7 @@ from comprehensive.machine.speeds import SPEEDS
 from comprehensive.runtime.values import as_scalar, c_type
 
 UNLIMITED = 1 << 40
-"""What a machine has of a parameter that the caller does not give; a speed is then 1."""
+"""The value of a machine's parameter that the caller does not give; a speed is then 1."""
 MACHINE_NUMBERS = (*MACHINE_PARAMETERS, *SPEEDS)
 """The members of ``cf_machine``, in order."""
 

@@ -9,7 +9,7 @@ from comprehensive.machine.device import Device
 from comprehensive.sass.errors import SassError
 
 LOOP_FACTOR = 10
-"""How often a loop runs of which nothing is known: RegDem, section 3.4.3 and the factor of its figure in section 4."""
+"""The trip count of an unknown loop: RegDem, section 3.4.3 and the factor of its figure in section 4."""
 
 MANY_BLOCKS = 1000
 """Blocks a multiprocessor of a launch of unknown size: so many that the last round does not count."""
@@ -29,7 +29,7 @@ class Launch:
     """Dynamic shared memory of a block."""
     trips: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     global_bytes: int | None = None
-    """What the launch moves between the device and its memory; None where that is not known."""
+    """The bytes that the launch moves between the device and its memory; None where they are not known."""
 
 
 def multiprocessors_of(device: Device) -> int:

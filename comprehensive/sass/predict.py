@@ -58,7 +58,7 @@ class Prediction:
     latency_cycles: float
     memory_cycles: float
     busiest: str
-    """What is busy the longest: :data:`ISSUE` or the name of a pipe."""
+    """The busiest part: :data:`ISSUE` or the name of a pipe."""
     pipe_cycles: Mapping[str, float]
     """Busy cycles of schedulers (:data:`ISSUE`) and pipes of a multiprocessor."""
     warp_cycles: float
@@ -66,10 +66,10 @@ class Prediction:
     local_cycles: float
     """The cycles of the traffic of local memory with the second-level cache."""
     rounds: int
-    """How often a multiprocessor is filled with blocks."""
+    """The number of times that a multiprocessor is filled with blocks (waves)."""
     occupancy: Occupancy
     global_bytes_in_flight: float
-    """What the warps of a multiprocessor ask of global memory, on average over the time until it comes."""
+    """The bytes that the warps of a multiprocessor ask of global memory, on average over the time until they come."""
 
     @property
     def cycles(self) -> float:

@@ -32,7 +32,7 @@ class AnyOrder:
     zeros: bool = False
     """Whether the first of zeros of both signs decides."""
     function: str | None = None
-    """What the program calls to put values together, which may see NaN in another way than the operator."""
+    """The function that the program calls to put values together, which may see NaN in another way than operators."""
     steps: tuple[Stmt, ...] = ()
     """The statements of a step that the value comes from, and the update."""
 

@@ -77,7 +77,7 @@ class BoxLoop:
     left: str
     """The steps of a piece."""
     ahead: Mapping[str, str]
-    """What the iterators of the loops are for the boxes to be copied next."""
+    """The names of the iterators of the loops for the boxes to be copied next."""
 
     @staticmethod
     def of(context: TileContext, loops: LoopNest) -> BoxLoop:

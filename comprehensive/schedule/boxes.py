@@ -77,7 +77,7 @@ class Boxes:
     groups: tuple[ReferenceGroup, ...]
     names: tuple[GroupNames, ...]
     inside: tuple[str, ...]
-    """What the kernel calls the points of a tile that are inside of the limits, along each coordinate."""
+    """The kernel's names for the numbers of points of a tile inside of the limits, along each coordinate."""
 
     @staticmethod
     def of(context: TileContext, loops: LoopNest, name: Namer) -> Boxes:

@@ -29,7 +29,7 @@ REGISTERS = 65536
 """The registers of a multiprocessor, on every device since compute capability 3.0."""
 MOST_REGISTERS = 255
 SLACK = Fraction(5, 4)
-"""By so much the estimate of registers may exceed what a bound leaves before the bound is taken for too tight."""
+"""The factor by which the estimate of registers may exceed what a bound leaves before it is taken for too tight."""
 USEFUL = Fraction(3, 5)
 """The least share of the points of a time tile that it is there for; the others are done for their neighbours' sake."""
 

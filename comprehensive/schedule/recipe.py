@@ -48,13 +48,13 @@ class TileKernel:
     block: tuple[Expr, ...] | None = None
     """The extents of a block; None where each coordinate has its threads."""
     lanes: Expr | None = None
-    """How many threads share a point; None for one."""
+    """The number of threads that share a point; None for one."""
     interleaved: bool = False
     """Whether neighbouring threads have neighbouring points; else the threads that share a point are neighbours."""
     extents: tuple[Expr, ...] = ()
     """Numbers over scalars of the nest that are at least 1 where there is something to do."""
     parameters: tuple[KernelParameter, ...] = ()
-    """Those that are no data, scalars, strides or limits."""
+    """The parameters that are no data, scalars, strides or limits."""
     step: Expr = IntLiteral(1)
     """How many turns of the serial loop, or sweeps, the kernel does at a time, over the constants."""
 

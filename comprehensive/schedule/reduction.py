@@ -28,7 +28,7 @@ from comprehensive.schedule.step import Step
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 Steps: TypeAlias = Callable[[OperandLayout, Step], tuple[KernelStmt, ...]]
-"""What makes the loop, given where pieces lie and what a step of it does."""
+"""The function that makes the loop, given the layout of operand tiles and a step of it."""
 
 
 def reduction(

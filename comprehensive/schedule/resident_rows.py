@@ -48,7 +48,7 @@ class Row:
     """The element of the array where it begins; of a temporary row one without an array."""
     begin: Polynomial
     count: Expr
-    """How many elements it has: the bound of the loop that goes through all of them."""
+    """The number of its elements: the bound of the loop that goes through all of them."""
     is_staged: bool
     """Whether it is copied from memory before the first phase."""
     slot: int

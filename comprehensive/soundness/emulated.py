@@ -60,7 +60,7 @@ MAX_LOST = 3
 """Samples in a row at which it crashes or does not end."""
 
 ROUNDING = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 1e-4, "float64": 1e-12}
-"""How far results may differ where sums are added up in another order, as a share of the largest element."""
+"""The most that results may differ where sums are added up in another order, as a share of the largest element."""
 
 
 def rounding(nests: Iterable[Nest]) -> Mapping[str, float]:

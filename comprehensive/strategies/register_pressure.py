@@ -63,7 +63,7 @@ class RegisterPressure:
     )
 
     registers: Counter[Variant] | None = field(default=None, compare=False)
-    """What counts registers; None for the estimate."""
+    """The counter of registers; None for the estimate."""
 
     @property
     def name(self) -> str:

@@ -32,7 +32,7 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 _FOLDERS = 256
 _UNFINISHED = ".new-"
 _UNFINISHED_S = 3600.0
-"""How old the file of a writer is when the writer must have been killed."""
+"""The age of a writer's file at which the writer must have been killed."""
 
 
 def cache_key(*parts: str | bytes) -> str:

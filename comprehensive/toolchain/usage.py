@@ -38,7 +38,7 @@ class Usage:
     spill_load_bytes: int
     called_spill_store_bytes: int = 0
     called_spill_load_bytes: int = 0
-    """Of the functions that the kernel calls, which ptxas compiles for each kernel anew."""
+    """The spills of the functions that the kernel calls, which ptxas compiles for each kernel anew."""
 
     @property
     def spill_bytes(self) -> int:

@@ -29,7 +29,7 @@ from comprehensive.tuning.store import Result, Subject, now
 HOPELESS = 3.0
 """A candidate that takes so many times the best one is timed once."""
 TRIED_AGAIN = ("lost", "unverified")
-"""What a candidate is not to blame for."""
+"""The failures that a candidate is not to blame for."""
 
 
 @dataclass(frozen=True, slots=True)

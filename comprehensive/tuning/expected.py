@@ -38,7 +38,7 @@ class Expected:
     smaller: Path | None
     reference_sizes: Mapping[str, int]
     shown: str
-    """How results are verified, for the record."""
+    """The way in which results are verified, for the record."""
 
     @property
     def reference(self) -> Path:

@@ -20,7 +20,7 @@ from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import Candidate, Order, tile_of, values_at
 
 MOST_LEAVES = 500
-"""What a leaf costs takes some milliseconds to tell."""
+"""The most leaves whose costs are computed: the cost of one takes some milliseconds."""
 
 
 def by_expected_cost(plan: FunctionPlan, device: Device) -> Order:

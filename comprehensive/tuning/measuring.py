@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 Job: TypeAlias = Mapping[str, Any]
-"""What the worker reads, with ``run``, ``settings`` (the worker's), ``prepare_s`` and ``limit_s`` beside it."""
+"""The job that the worker reads, with ``run``, ``settings`` (the worker's), ``prepare_s`` and ``limit_s`` beside it."""
 Answer: TypeAlias = dict[str, Any]
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -56,7 +56,7 @@ class Problem:
     baseline: Mapping[str, int]
     arguments: tuple[Mapping[str, Any], ...]
     tolerances: Mapping[str, float] = field(default_factory=lambda: ROUNDING)
-    """How far results may differ, by their types."""
+    """The most that results may differ, by their types."""
 
     @property
     def bytes(self) -> int:

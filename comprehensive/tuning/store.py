@@ -47,7 +47,7 @@ class Subject:
     """SHA-256 of the program."""
     tool: str
     options: str
-    """What shapes the generated code, as JSON, with a digest of that."""
+    """The options that shape the generated code, as JSON, with a digest of that."""
     device: str
     compute_capability: str
     driver: str

@@ -42,7 +42,7 @@ class Winner:
     runs: int
     verified: str
     candidates: int
-    """How many were measured or tried for it."""
+    """The number of candidates that were measured or tried for it."""
 
 
 def winners(

@@ -39,7 +39,7 @@ SAMPLE_US = 500.0
 MOST_LAUNCHES = 500
 SAMPLES, FEW_SAMPLES = 9, 3
 LAUNCH_US = 20.0
-"""What a launch alone may take more than one of many in a row."""
+"""The time that a launch alone may take more than one of many in a row."""
 LONG_US = 200_000.0
 """Launches that take longer are timed a few times only."""
 

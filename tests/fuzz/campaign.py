@@ -25,7 +25,7 @@ from tests.fuzz.shrink import shrink
 CPU_S = 120
 """The time of a processor that a program may take: what takes longer is a finding, however busy the machine is."""
 TIMEOUT_S = 1800.0
-"""Of the clock, for what waits and computes nothing."""
+"""The limit of wall time, for what waits and computes nothing."""
 SHRINK_S = 60.0
 THOROUGH = 0.06
 """The share of the programs on which everything is tried."""

@@ -24,7 +24,7 @@ from tests.ptx.hidden_pointers import hidden_pointers
 from tests.ptx.pipelines_drawn import pipelines
 
 _KERNELS = 4
-"""Of one module, so that ptxas starts less often."""
+"""The kernels of one module, so that ptxas starts less often."""
 _SECONDS_TO_SHRINK = 90
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SANITIZERS = 8
-"""How many runs under a sanitizer share the GPU: most of their time is that of one processor core."""
+"""The number of runs under a sanitizer that share the GPU: most of their time is that of one processor core."""
 RESULT = re.compile(r"^region (\d+) leaf (\d+): (ok|FAIL)")
 
 

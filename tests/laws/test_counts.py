@@ -1,4 +1,4 @@
-"""What a kernel does is counted in three ways, which are to agree: in symbols, by a walk, and by the tables of a leaf.
+"""The work of a kernel is counted in three ways, which are to agree: in symbols, by a walk, and by a leaf's tables.
 
 `counters/work.py` counts in symbols for trees, `model/block.py` goes through a block with the addresses of all threads
 to rank tiles, and `model/leaf_sites.py` makes the tables from which a launch ranks leaves.  All three are given the
@@ -68,10 +68,10 @@ POINTS = 4
 """The points at which each kernel is looked at."""
 MOST_THREADS = 1024
 TILE_SIZE = 7
-"""What stands for the sizes of a tile in a nest, whose kernel has other ones."""
+"""The value for the sizes of a tile in a nest, whose kernel has other ones."""
 
 Accesses = Counter[tuple[str, bool, bool]]
-"""How often the threads of a block access an array: its name, whether in shared memory, and whether they write."""
+"""The number of times that the threads of a block access an array, by its name, shared memory, and writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Case:
 
     @property
     def work(self) -> Work | None:
-        """What counters say; None where they say nothing."""
+        """The work as counters count it; None where they say nothing."""
         try:
             (found,) = work_of_kernel(self.kernel, self.nest)
         except UncountableError:

@@ -417,7 +417,7 @@ _WAYS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("add.s64 %x0, {of}, 24;", ("and.b64 {to}, %x0, -128;", "sub.s64 {to}, %x0, 24;")),
     ("and.b64 %x0, {of}, -128;", ("xor.b64 {to}, %x0, 8;", "or.b64 {to}, %x0, 32;", "mov.u64 {to}, %x0;")),
 )
-"""How a pointer is put away, and how it comes back."""
+"""The ways to put a pointer away, and to get it back."""
 
 
 def _exchange(draw: Random) -> str:

@@ -112,7 +112,7 @@ IN_NUMPY: dict[tuple[str, str], tuple[int, Callable[[list[Array]], Array]]] = {
         lambda given: np.array([zlib.crc32(row.tobytes()) for row in given[0].reshape(100, 10)], np.uint32),
     ),
 }
-"""Which argument holds the result, and how it comes from what all begin with."""
+"""The argument that holds the result, and the function that gives it from what all begin with."""
 
 
 @pytest.mark.parametrize(("source", "kernel"), IN_NUMPY, ids=lambda name: name)

@@ -40,10 +40,10 @@ BLOCKS = (
     (5, 7),
 )
 WORDS = 1 << 17
-"""Of each buffer, 32 bits each; indices of 16 bits with a sign reach half of it."""
+"""The words of each buffer, 32 bits each; indices of 16 bits with a sign reach half of it."""
 
 _WAYS = ("s16", "u16", "s32", "s32", "u32", "s64")
-"""How indices become addresses.  Those of 16 bits are drawn so that they wrap within a warp."""
+"""The ways in which indices become addresses. Those of 16 bits are drawn so that they wrap within a warp."""
 
 
 class Drawn:

@@ -63,7 +63,7 @@ PROGRAMS = {
 """,
     ),
 }
-"""By function: how many of its coordinates are a batch, and its text."""
+"""The programs by function: how many of its coordinates are a batch, and its text."""
 
 
 @pytest.mark.parametrize("name", quick_of(PROGRAMS, {"permuted"}))

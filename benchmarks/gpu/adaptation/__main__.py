@@ -41,7 +41,7 @@ class Row:
     """The times of the candidates that run at the fourth and at the eleventh launch."""
     kept: str
     settled_at: int
-    """How many launches were made before the search had ended."""
+    """The number of launches before the search had ended."""
     hundred: float
     """The time of 100 adapted launches, with the search, over that of 100 launches of the default."""
     host_us: tuple[float, float]

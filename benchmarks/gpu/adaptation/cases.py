@@ -26,7 +26,7 @@ class Case:
     scalars: Mapping[str, float]
     indices: Mapping[str, int] = field(default_factory=dict[str, int])
     elements: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How many elements the arrays have that are declared as pointers, by name."""
+    """The number of elements of the arrays that are declared as pointers, by name."""
     long: Mapping[str, int] = field(default_factory=dict[str, int])
     """Values of scalars that make one launch long enough to be divided into parts; none where it cannot be."""
 

@@ -18,7 +18,7 @@ from comprehensive.sass.ranking import Compared
 
 MOST_REGISTERS = 255
 Model: TypeAlias = Callable[[Variant], float]
-"""What variants are ordered by, the fastest first."""
+"""The key by which variants are ordered, the fastest first."""
 
 
 @dataclass(frozen=True)

@@ -112,4 +112,4 @@ def _dot(v: SimpleNamespace) -> None:
 
 
 SEVERAL: Mapping[str, Callable[[SimpleNamespace], None]] = {"atax": _atax, "dot": _dot, "jacobi": _jacobi}
-"""What is more than one launch on the arrays as they are."""
+"""The kernels of more than one launch on the arrays as they are."""

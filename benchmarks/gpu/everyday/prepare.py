@@ -20,7 +20,7 @@ from benchmarks.gpu import native
 from benchmarks.gpu.everyday.programs import PROGRAMS, Program
 
 KEPT = (".cu", ".h", ".json")
-"""What the benchmark needs of the files that ``gen`` writes, after the name of the kernel."""
+"""The ends of the names of files of ``gen`` that the benchmark needs, after the name of the kernel."""
 LIMIT_S = 300
 
 

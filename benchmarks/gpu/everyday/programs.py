@@ -31,7 +31,7 @@ SPELLINGS: Mapping[str, str] = {
     "swap": "pointers swapped in a time loop",
     "omp": "OpenMP",
 }
-"""How a kernel may be written; the first is that with which the others are compared."""
+"""The spellings of a kernel; the others are compared with the first one."""
 
 _OPTIONS = re.compile(r"^// gen: (.*)$", re.MULTILINE)
 _MACRO = re.compile(r"^#define (\w+) (\d+)$", re.MULTILINE)

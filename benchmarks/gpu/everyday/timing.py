@@ -9,7 +9,7 @@ import torch
 from benchmarks.gpu import clock
 
 GRAPH_MS = 2.0
-"""How long the runs of a graph take together: a replay costs about ten microseconds, whatever is in it."""
+"""The time of the runs of a graph together: a replay costs about ten microseconds, whatever is in it."""
 MOST = 200
 REPLAYS = 7
 LONG_MS = 5.0

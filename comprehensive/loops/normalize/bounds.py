@@ -25,7 +25,7 @@ from comprehensive.metafork.ast import Binary, Cast, Expr, ScalarType
 from comprehensive.metafork.scalar_types import common_type, promote
 
 _FARTHEST = Interval(0, ScalarType.INT.highest**2)
-"""Where a coordinate may be before any condition: in a number of blocks of a number of threads."""
+"""The range of a coordinate before any condition: in a number of blocks of a number of threads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Subscripts:
     """Scalars of which the launcher knows that they are not negative."""
     limits: Mapping[str, tuple[Expr, ...]]
     ranges: Ranges = field(default_factory=dict[str, Interval])
-    """What is known of names beyond their types."""
+    """The ranges of names, as far as they are known beyond their types."""
 
     @staticmethod
     def of(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr]) -> Subscripts:

@@ -18,7 +18,7 @@ class Configuration:
     definitions: tuple[tuple[str, str], ...] = ()
     undefined: tuple[str, ...] = ()
     directories: tuple[Path, ...] = ()
-    """Where included files are looked for, besides the directory of the file that includes them."""
+    """The directories where included files are looked for, besides that of the file that includes them."""
 
     @property
     def flags(self) -> tuple[str, ...]:

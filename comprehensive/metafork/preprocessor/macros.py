@@ -32,7 +32,7 @@ class Macro:
     variadic: bool
     body: tuple[Token, ...]
     span: Span
-    """Of its name where it is defined."""
+    """The place of its name in its definition."""
 
 
 def macro(line: Directive) -> Macro | None:

@@ -52,13 +52,13 @@ class Preprocessed:
     """Positions of tokens that a C compiler would leave out."""
     included: tuple[Token, ...]
     macros: Mapping[str, Macro]
-    """Those that are defined at the end."""
+    """The macros that are defined at the end."""
     uncertain: tuple[Token, ...]
     """Lines that define macros where the compiler of the host code decides whether they are there."""
     settings: tuple[tuple[str, str | None], ...]
     """Macros of the command line with their texts, and None for those that are tested and not defined."""
     files: tuple[SourceFile, ...]
-    """Those that are included."""
+    """The files that are included."""
     missing: tuple[str, ...]
     """The names of files that are included and were not found."""
 

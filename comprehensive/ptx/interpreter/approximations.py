@@ -26,7 +26,7 @@ FUNCTIONS: dict[str, tuple[int, Computation]] = {
     "ex2": (1, np.exp2),
     "tanh": (1, np.tanh),
 }
-"""How many sources, and the function on doubles."""
+"""The number of sources, and the function on doubles."""
 
 
 def is_approximate(opcode: Opcode) -> bool:

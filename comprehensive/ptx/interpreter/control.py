@@ -53,7 +53,7 @@ _NOTHING = frozenset(
         "discard",
     }
 )
-"""What has no effect here: threads see each other's writes at once, and there is no cache."""
+"""The opcodes without effect here: threads see each other's writes at once, and there is no cache."""
 
 
 @dataclass
@@ -193,7 +193,7 @@ def _unknown_form(step: Step) -> Unsupported:
 
 
 _ALSO_PUBLISHING = frozenset({"mbarrier", "cp"})
-"""What accesses memory beside loads and stores; arrivals release, and a copy reads what its thread has written."""
+"""The opcodes with accesses beside loads and stores; arrivals release, and a copy reads what its thread has written."""
 
 
 def _publishing(step: Step, action: Action, shared: Shared) -> Action:

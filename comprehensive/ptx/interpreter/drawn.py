@@ -17,7 +17,7 @@ from comprehensive.ptx.interpreter.lanes import WARP, Lanes, lanes_of
 from comprehensive.ptx.interpreter.scheduler import Place, Scheduler
 
 _GOES_ON = 0.8
-"""How probable it is that the group goes on that has executed last."""
+"""The probability that the group goes on that has executed last."""
 _PARTS = 3
 """The most groups into which a warp is cut at the beginning."""
 

@@ -214,4 +214,4 @@ CLOCKS = {
     "%globaltimer": "u64",
     "%globaltimer_lo": "u32",
 }
-"""What counts up: each reading gives the instructions that have been executed."""
+"""The registers that count up: each reading gives the instructions that have been executed."""

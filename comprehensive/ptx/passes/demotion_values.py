@@ -24,7 +24,7 @@ from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.statements import Declaration
 
 ROUNDS = 10
-"""How often a loop is taken to go round, as in the paper."""
+"""The number of times that a loop is taken to go round, as in the paper."""
 _BYTES = frozenset({2, 4, 8})
 _NAME = re.compile(r"[%$A-Za-z_][\w$]*")
 

@@ -45,12 +45,12 @@ _TOGETHER = frozenset(
     {"bar", "barrier", "shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"}
     | {"elect"}
 )
-"""What lanes or warps do together: those that are not there are waited for, or their values are not defined."""
+"""The opcodes that lanes or warps execute together: absent ones are waited for, or their values are not defined."""
 _ONCE = frozenset(
     {"mbarrier", "griddepcontrol", "setmaxnreg", "tcgen05", "wgmma", "clusterlaunchcontrol", "mapa", "call"}
     | {"getctarank", "alloca"}
 )
-"""What is done once for a block, or leaves something behind, or cannot be looked into."""
+"""The opcodes that are done once for a block, or leave something behind, or cannot be looked into."""
 
 
 @dataclass(frozen=True)

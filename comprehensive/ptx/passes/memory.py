@@ -13,7 +13,7 @@ from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
 
 NOALIAS = "different pointers given to a kernel never lead to the same array"
-"""What the option ``assume_noalias`` says of itself."""
+"""The help of the option ``assume_noalias``."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.statements import Declaration, Statement
 
 STATIC_SHARED_BYTES = 48 * 1024
-"""What a block can have of shared memory that is not dynamic."""
+"""The most shared memory that a block can have that is not dynamic."""
 
 _SPACES = (".global", ".const", ".shared", ".local")
 _ELSEWHERE = re.compile(r"\.(?:extern|weak|common)\b")

@@ -38,7 +38,7 @@ from comprehensive.ptx.symbolic.lanes import Lanes
 _LINE = 128
 _ROUNDS = 10
 _LEAST_GAIN = 0.03
-"""What is not more than this is noise: of kernels built twice, times differ by as much."""
+"""The gain up to which a difference is noise: times of kernels built twice differ by as much."""
 _LEAST_SHARE = 0.5
 """The least share of a kernel's loads that rings replace."""
 _OPENING = 12

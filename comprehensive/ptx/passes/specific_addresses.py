@@ -23,7 +23,7 @@ from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.statements import Instruction
 
 FREE = frozenset({"mov", "cvta"})
-"""What ptxas makes no instruction of, or one that does not change in a loop; not so ``cvta.to``."""
+"""The opcodes that ptxas makes no instruction of, or one that does not change in a loop; not so ``cvta.to``."""
 
 _WINDOW_ALIGNMENT = 1 << 10
 """The shared memory of a block begins at a multiple of it in the generic addresses, as variables with ``.align`` have

@@ -41,7 +41,7 @@ from comprehensive.ptx.passes.remark import Remark
 from comprehensive.ptx.statements import Directive, Instruction, Label, Statement
 
 _ORDERED = {"lt": "ge", "le": "gt"}
-"""What a counter is to its bound while the loop stays, and what it is to the bound when too few rounds are left."""
+"""The relation of a counter to its bound while the loop stays, and that when too few rounds are left."""
 _STAYING = {("lt", False): "lt", ("le", False): "le", ("ge", True): "lt", ("gt", True): "le"}
 """The relation that stays in the loop, by that of the comparison and by whether its opposite branches back."""
 

@@ -39,7 +39,7 @@ from comprehensive.ptx.operands import Not
 from comprehensive.ptx.symbolic.lanes import Lanes
 
 MOST_ENTRIES = 8
-"""How often a block is emulated with different registers."""
+"""The number of times that a block is emulated with different registers."""
 MOST_EARLIER = 256
 """The loads that are remembered of addresses that lie near one another, the latest ones."""
 
@@ -106,10 +106,10 @@ def emulate(analyses: Analyses) -> Emulation:
 
 _SPACES = frozenset({Space.GLOBAL, Space.SHARED})
 _Near = tuple[tuple[tuple[int, int], ...], int]
-"""What addresses that lie near one another have in common: the terms of the sum, and its bits."""
+"""The common part of addresses that lie near one another: the terms of the sum, and its bits."""
 _Loads = dict[_Near, tuple[Earlier, ...]]
 _Truths = dict[int, bool]
-"""What predicates are, by value."""
+"""The truth of predicates, by value."""
 _Epoch = tuple[str, int]
 """The place since which memory has not been written: a step, or a block where ways join and one wrote it."""
 

@@ -50,7 +50,8 @@ from comprehensive.toolchain.cubin_edits import (
 ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90)
 """From sm_100 on a cubin holds its code a second time, in another form."""
 SCALED = frozenset({75, 80, 86, 87, 88, 89})
-"""Where ptxas lets ``LDS`` and ``STS`` scale a register. nvdisasm knows that of sm_90, too; ptxas does not use it."""
+"""The architectures on which ptxas lets ``LDS`` and ``STS`` scale a register. nvdisasm knows that of sm_90, too; ptxas
+does not use it."""
 
 _MAX_THREADS, _REQUIRED_THREADS = 0x05, 0x10
 _MIN_STACK_SIZE, _MAX_STACK_SIZE = 0x12, 0x23

@@ -17,7 +17,7 @@ from comprehensive.sass.control import WORD_BYTES, Control, control_word
 
 STACK_POINTER = 1
 REGISTERS = 7
-"""How many registers the code uses, from R0 on."""
+"""The number of registers that the code uses, from R0 on."""
 
 _FIRST_WITH_RANKS = 90
 _FIRST_WITH_SPLIT_DISTANCE = 90

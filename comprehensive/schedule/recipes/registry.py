@@ -20,7 +20,7 @@ from comprehensive.schedule.recipes.transposition import Transposition
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
 IN_ANOTHER_ORDER: tuple[RegionRecipe, ...] = (SplitRows(),)
-"""Those that add up sums in another order than that of the source, tried first where that is allowed."""
+"""The recipes that add up sums in another order than that of the source, tried first where that is allowed."""
 ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     (Transposition(), Product(), WindowProduct(), Rows(), Points()),
     (TensorCoreProduct(),),

@@ -75,10 +75,10 @@ CONSTRUCTS: dict[str, str] = {
     "three coordinates": "three loops of the grid and three of the block",
     "while": "while loops",
 }
-"""By name, what is meant."""
+"""The meaning of each construct, by name."""
 
 LEFT_OUT = 0.2
-"""How often a program does without a construct."""
+"""The probability that a program does without a construct."""
 
 
 class Draw:

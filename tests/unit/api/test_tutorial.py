@@ -12,7 +12,7 @@ import pytest
 TUTORIAL = Path(__file__).resolve().parents[3] / "docs/tutorial.ipynb"
 FORMS = ("_repr_html_", "_repr_svg_", "_repr_latex_")
 SHOW_NOTHING = ("import numpy as np",)
-"""How cells begin that only prepare others."""
+"""The beginnings of cells that only prepare others."""
 
 
 @pytest.fixture(scope="module")

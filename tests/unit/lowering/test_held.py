@@ -52,7 +52,7 @@ ONE_BAND = {
     ),
     "own array": ("float s[2]; s[0] = 0; for (int k = 0; k < n; k++) s[0] += x[k]; c[i] = s[0];", False),
 }
-"""What a thread does at point ``i``, and whether something is held."""
+"""The statements of a thread at point ``i``, and whether something is held."""
 
 OTHER = {
     "steps": (

@@ -17,7 +17,7 @@ from tests.unit.loops.c_oracle import compile_c, needs_gcc
 from tests.unit.metafork.trees import parse_text
 
 TYPES = [type for type in ScalarType if not type.is_storage]
-"""Those that C has; one computes with storage types as with ``float``."""
+"""The types that C has; one computes with storage types as with ``float``."""
 KIND = "_Generic((e), " + ", ".join(f"{type.value}: {k}" for k, type in enumerate(TYPES)) + ")"
 
 

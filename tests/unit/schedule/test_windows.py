@@ -192,7 +192,7 @@ MARCHING = {
     "a cube, summed over rows",
     "numbers of the source among data",
 }
-"""Where each row comes into registers once."""
+"""The programs whose rows come into registers once (row streaming)."""
 
 
 def has_windows(compilation: Compilation) -> bool:

@@ -55,7 +55,7 @@ TF32 = {
     "rz": (0xFFFFFFDB, 0xFFFFFFEE, 0xFFFFFFF5, 0xFFFFFFEA, 0xFFFFFFF8),
     "rn.relu": (0x7F800001, 0xFFFFFFEC, 0xFF800001, 0xFFFFFFF7),
 }
-"""Of these NaN."""
+"""The NaN whose conversion is tested, by rounding."""
 FLUSHES = [
     # The sum is below the smallest normal number by more, then by less than a step of 24 bits.
     ("fma.rp.ftz.f32", 32, [0x04E3CEAE, 0xAF15FC62, 0x00800000], 0),
