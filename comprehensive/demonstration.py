@@ -1,4 +1,4 @@
-"""Behind ``demo``: the whole job on one file, shown step by step.
+"""The command ``demo``: the whole job on one file, shown step by step.
 
 In: a `.mf` file and an output directory.  Out: the tree, the generated kernels run against the serial C on the CPU,
 and what to do with the files that were written.

@@ -1,4 +1,4 @@
-"""Behind ``explain``: which leaf runs on a device at given parameters, and why each other one does not.
+"""The explanation of ``explain``: the leaf that runs on a device at given parameters, and why each other one does not.
 
 In: a compilation, a device, values of some parameters.  Out: for every region the verdict on each leaf and dead
 end, condition by condition with the numbers put in::

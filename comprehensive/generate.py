@@ -1,4 +1,4 @@
-"""Behind ``gen`` and ``tree``: writes and prints the values of a compilation.
+"""The commands ``gen`` and ``tree``: they write and print the values of a compilation.
 
 In: a :class:`Compilation`.  Out: files, and texts of single stages.
 """

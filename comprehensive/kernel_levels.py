@@ -1,4 +1,4 @@
-"""Behind ``occupancy``: the kernels of a file at the occupancy levels that they have.
+"""The levels of ``occupancy``: the kernels of a file at the occupancy levels that they have.
 
 In: a compilation, or a file of PTX.  Out: a :class:`Shown` for each kernel::
 

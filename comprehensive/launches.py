@@ -1,4 +1,4 @@
-"""Behind ``picture`` and ``explain --accesses``: which kernel of each region is looked at, and with which numbers.
+"""The launches of ``picture`` and ``explain --accesses``: the kernel of each region that is looked at, and its numbers.
 
 In: a compilation, a device, values of some parameters, perhaps the number of a leaf or tile.  Out: a :class:`Case` for
 each region.  Where everything has a value it has a launch; else its symbols stay symbols.

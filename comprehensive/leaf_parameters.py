@@ -1,4 +1,4 @@
-"""Behind `tree --leaf`: the program parameters with which a leaf may run, as loops over them or as a list.
+"""The parameters of `tree --leaf`: those with which a leaf may run, as loops over them or as a list.
 
 In: a compilation, the number of a leaf, values, a device or domains of parameters.  Out: for every region with that
 leaf the loops, or the feasible points::

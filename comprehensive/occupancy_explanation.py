@@ -1,4 +1,4 @@
-"""Behind ``explain --occupancy``: the occupancy levels of the kernels that run, and why one of them is kept.
+"""The explanation of ``explain --occupancy``: the levels of the kernels that run, and why one of them is kept.
 
 In: a compilation and what was explained of it.  Out: a :class:`Told` for each kernel that the launcher takes::
 

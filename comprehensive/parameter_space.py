@@ -1,4 +1,4 @@
-"""Behind `tree --region`: where in the space of the parameters which leaf runs.
+"""The map of `tree --region`: where in the space of the parameters which leaf runs.
 
 In: a compilation, a device, one or two names, values of other parameters, ranges.  Out: for every region that has
 these parameters its partition, as text, JSON or a picture.

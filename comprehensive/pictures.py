@@ -1,4 +1,4 @@
-"""Behind ``picture`` and ``explain --accesses``: what warps touch and what blocks hold, as pictures and tables.
+"""The pictures of ``picture`` and ``explain --accesses``: what warps touch and what blocks hold, also as tables.
 
 In: a compilation, a device, values of parameters.  Out: SVG, text or a JSON document.
 """

@@ -1,4 +1,4 @@
-"""Behind ``tree --format``: the trees of a compilation as pictures and for other tools.
+"""The forms of ``tree --format``: the trees of a compilation as pictures and for other tools.
 
 In: a compilation and the name of a form.  Out: its text.
 """

@@ -1,4 +1,4 @@
-"""Behind ``check``: everything that can be verified without a GPU, in one report.
+"""The verification of ``check``: everything that can be verified without a GPU, in one report.
 
 In: a compilation.  Out: a :class:`Report`: legality and the conditions of Definition 2 for each region, and the
 emitted code run on the CPU against the serial C.  Each statement holds, fails, or was not checked, and then the report

@@ -34,7 +34,7 @@ def _words(text: str) -> frozenset[str]:
 
 FOLDERS = ("comprehensive", "benchmarks", "tests")
 
-OPENERS = _words("what how where which why who by of so those")
+OPENERS = _words("what how where which why who when that by of from behind after so those")
 
 CLAUSES = _words(
     "what whatever how however where wherever which whichever why who whose whom whoever that whether if when whenever "

@@ -1,4 +1,4 @@
-"""From a path or a text to a program.
+"""The compilation of a path or a text to a program.
 
 comprehensive.compile("specs/matmul.mf")
 comprehensive.compile("void scale(int n, float x[n], int B) { meta_schedule block(B) { ... } }", name="scale")

@@ -1,4 +1,4 @@
-"""Behind ``comprehensive calibrate``: a device in, a machine file with its speeds and a report out.
+"""The command ``comprehensive calibrate``: a device in, a machine file with its speeds and a report out.
 
     calibrate("gpu", Path("h200.toml")).text
 

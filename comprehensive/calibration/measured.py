@@ -1,4 +1,4 @@
-"""From samples to speeds: medians of runs, with how far the runs are apart.
+"""The speeds found in samples: medians of runs, with how far the runs are apart.
 
 In: :class:`Samples`.  Out: a :class:`Measured` for each of ``SPEEDS``, in their order::
 

@@ -1,1 +1,1 @@
-"""Behind ``report``: everything that the page of a program shows, gathered from the pipeline."""
+"""The data of ``report``: everything that the page of a program shows, gathered from the pipeline."""

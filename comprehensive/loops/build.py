@@ -1,4 +1,4 @@
-"""From the syntax tree to loop nests: one nest per ``meta_schedule``.
+"""The translation of syntax trees to loop nests: one nest per ``meta_schedule``.
 
 In: a checked :class:`Program`.  Out: its nests, in program order.  Example::
 

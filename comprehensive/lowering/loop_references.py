@@ -45,7 +45,7 @@ Types = Mapping[str, ScalarType]
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """When a place in a loop is reached: never where one of ``conditions`` does not hold.
+    """The conditions for reaching a place in a loop: it is never reached where one of ``conditions`` does not hold.
 
     ``surely`` says whether it is reached wherever all of them hold: the body of a ``while`` loop need not be.
     """

@@ -1,4 +1,4 @@
-"""From a variant of a nest to its kernel.
+"""The lowering of a variant of a nest to its kernel.
 
 In: a :class:`Variant`.  Out: a :class:`Kernel` of the shape of the paper's figure 4::
 

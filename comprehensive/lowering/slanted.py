@@ -92,7 +92,7 @@ def _folded(nest: Nest, edge: _Edge) -> Staircase:
 
 
 def _band(nest: Nest, lower: _Edge, upper: _Edge) -> Staircase:
-    """From ``right*column >= ...`` to ``right*column <= ...``; of both ends the one is taken from the other."""
+    """Return the staircase of a band: its rows go from ``right*column >= ...`` to ``right*column <= ...``."""
     rows, columns = _extent(nest, upper.row), _extent(nest, upper.column)
     order = reading_order(nest)
     high, low = lower.right, -upper.right

@@ -430,7 +430,7 @@ class Function:
     parameters: tuple[Parameter, ...]
     parts: tuple[Span | HostAssert | MetaSchedule, ...]
     span: Span = _span()
-    """From the first character of the return type to the closing brace."""
+    """The text from the first character of the return type to the closing brace."""
     body_span: Span = _span()
     """Between the braces, exclusive."""
     rewritten: tuple[tuple[Span, str], ...] = field(default=(), compare=False, repr=False)

@@ -369,7 +369,7 @@ class _Steps:
         self._exchanges[loop] = tuple(pairs)
 
     def _limited(self, states: States) -> States:
-        """Not more states than can be followed: else variables may point anywhere."""
+        """Return the states if there are few enough to follow; else variables may point anywhere."""
         if len(states) <= _MOST_STATES:
             return states
         keys = sorted({key for state in states for key, _ in state})

@@ -109,7 +109,7 @@ class PointerExpressions:
     # --- parts -------------------------------------------------------------------------------------------
 
     def _bare(self, first: int, last: int) -> tuple[int, int]:
-        """Without parentheses around all of it."""
+        """Return the range of tokens without parentheses around all of it."""
         while (
             last - first >= 2
             and self._tokens[first].type == "LPAR"

@@ -182,7 +182,7 @@ class _Statements:
     def branches(
         self, condition: Expr, then: tuple[Stmt, ...], otherwise: tuple[Stmt, ...], indent: int
     ) -> str:
-        """From ``if`` to the end of the last branch; the first line has no margin."""
+        """Return the text from ``if`` to the end of the last branch; the first line has no margin."""
         margin = INDENT * indent
         head = f"if ({print_expr(condition)})"
         if not otherwise:

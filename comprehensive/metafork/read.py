@@ -1,4 +1,4 @@
-"""From a file on disk to a :class:`SourceFile`.
+"""The reading of a file on disk to a :class:`SourceFile`.
 
 In: a path.  Out: its text, to the byte (ends of line are kept as they are)::
 

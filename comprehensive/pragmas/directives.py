@@ -77,7 +77,7 @@ class Directive:
 
     @property
     def name(self) -> str:
-        """As it is written: ``#pragma omp parallel for``."""
+        """The directive as it is written: ``#pragma omp parallel for``."""
         return f"#pragma {self.model} {' '.join(self.words)}"
 
     def of(self, *names: str) -> tuple[Clause, ...]:

@@ -98,8 +98,8 @@ def _check_canonical(loop: For, types: Mapping[str, ScalarType], sink: Diagnosti
 
 
 def rectangular(loops: Loops) -> Loops:
-    """As many of the loops as make a grid: those behind one whose range depends on others too much are serial, and so
-    are the outermost ones where there are too many."""
+    """Return as many of the loops as make a grid: those behind one whose range depends on others too much are serial,
+    and so are the outermost ones where there are too many."""
     run = loops.dimensions
     count = 1
     while count < len(run) and grid_of(run[: count + 1]) is not None:

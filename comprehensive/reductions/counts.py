@@ -101,7 +101,7 @@ def counts_of(levels: Sequence[Level], host: frozenset[str], name: Namer) -> Cou
 
 
 def _between(extent: Expr, limit: Expr) -> Expr:
-    """As many parts as give each some steps; 1 at least and the limit at most."""
+    """Return as many parts as give each some steps; 1 at least and the limit at most."""
     wanted = Binary("/", Binary("+", extent, IntLiteral(LEAST_STEPS - 1)), IntLiteral(LEAST_STEPS))
     most = Conditional(Binary("<", wanted, limit), wanted, limit)
     return Conditional(Binary("<", wanted, _ONE), _ONE, most)

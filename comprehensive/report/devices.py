@@ -1,4 +1,4 @@
-"""Behind ``devices``: the table of known devices, or all limits of one.
+"""The report of ``devices``: the table of known devices, or all limits of one.
 
 In: nothing, or a name.  Out: text for a terminal, or a JSON document.
 """

@@ -1,4 +1,4 @@
-"""Behind ``doctor``: which tools are there, where each was looked for, and what is missing without them.
+"""The report of ``doctor``: which tools are there, where each was looked for, and what is missing without them.
 
 In: nothing but the environment.  Out: a record a tool, as text or JSON.
 """

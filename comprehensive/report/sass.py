@@ -1,4 +1,4 @@
-"""Behind ``sass``: machine code block by block, and what is predicted of it.
+"""The report of ``sass``: machine code block by block, and what is predicted of it.
 
 In: functions, and predictions by their names.  Out: text for a terminal, or a JSON document.  A line of the text is one
 instruction::

@@ -1,4 +1,4 @@
-"""From a variant over tiles to its kernel, a template over the sizes of the tile.
+"""The lowering of a variant over tiles to its kernel, a template over the sizes of the tile.
 
 In: a :class:`Variant` with a tile.  Out: a :class:`Kernel`: blocks and threads are placed, and the recipe by which the
 nest was cut says what they do.

@@ -160,7 +160,7 @@ class _References:
         return tuple(groups)
 
     def _check_arrays(self, held: Mapping[str, Index]) -> None:
-        """That nothing is read which the points assign, but for what the loops hold."""
+        """Check that nothing is read which the points assign, but for what the loops hold."""
         around = tuple(s for s in self.body if s is not self.path[0])
         written = {self._called(target): target for target in _all_stored(self.body)}
         for reference in self._data_in(self.path[0].body):
@@ -172,7 +172,7 @@ class _References:
                 raise NoBoxError(f"'{self._called(reference)}' is used in the loops and beside them")
 
     def _check_conditions(self) -> None:
-        """That what is read under a condition is read without one, too."""
+        """Check that what is read under a condition is read without one, too."""
         expressions = expressions_in(self.path[0].body)
         parts = [part for e in expressions for part in conditional_parts(e)]
         always = {e for x in expressions for e in always_evaluated(x) if isinstance(e, Index)}

@@ -235,6 +235,7 @@ class ResidentRows:
         return min((s.phase, s.time) for s in self.steps[key])
 
     def _time(self, step: Step) -> int:
-        """When an access is over; what one lane stores in order is copied to memory behind the phase."""
+        """Return the time when an access is over; what one lane stores in order is copied to memory behind the
+        phase."""
         is_ordered = isinstance(self.distribution.phases[step.phase], Ordered)
         return LAST if step.access.writes and is_ordered else step.time

@@ -1,4 +1,4 @@
-"""Behind ``comprehensive tune``: what a user asks for in, winners and observations in files and as a report out."""
+"""The command ``comprehensive tune``: a user's request in, winners and observations in files and as a report out."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Row:
     kept: str
     state: str
     bytes: int
-    """That differ from the default's result after a divided call."""
+    """The bytes that differ from the default's result after a divided call."""
     of_versions: int
     """The most that differ after a whole call of one version."""
     memcheck: str

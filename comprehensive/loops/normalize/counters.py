@@ -42,7 +42,7 @@ LARGEST_COUNT = 2**31 - 1 - 0xFFFF
 
 
 def at_most(number: Expr, largest: int = LARGEST_COUNT) -> Expr:
-    """That what is counted up to a number fits into ``int``."""
+    """Return the condition that what is counted up to a number fits into ``int``."""
     return Binary("<=", number, IntLiteral(largest))
 
 

@@ -26,7 +26,7 @@ from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.statements import Declaration, Instruction, Statement
 
 SLOT_BYTES = 4 * 32
-"""From a slot of a thread to its next one: those of the lanes of a warp stand between."""
+"""The distance from a slot of a thread to its next one: those of the lanes of a warp stand between."""
 _AT_ONCE = 4
 """Words that are loaded before the first of them is stored."""
 

@@ -35,7 +35,7 @@ from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration, Directive, Instruction, Label, Statement
 
 PARAMETERS = ("first_block", "end_block", "blocks_x", "blocks_y", "blocks_z")
-"""Behind the parameters that a kernel has: unsigned numbers of 32 bits."""
+"""The added parameters behind those that a kernel has: unsigned numbers of 32 bits."""
 
 _AXES = ("x", "y", "z")
 _BLOCK = {f"%ctaid.{axis}" for axis in _AXES}

@@ -48,7 +48,8 @@ from comprehensive.toolchain.cubin_edits import (
 )
 
 ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90)
-"""From sm_100 on a cubin holds its code a second time, in another form."""
+"""The architectures whose cubins can be patched: from sm_100 on a cubin holds its code a second time, in
+another form."""
 SCALED = frozenset({75, 80, 86, 87, 88, 89})
 """The architectures on which ptxas lets ``LDS`` and ``STS`` scale a register. nvdisasm knows that of sm_90, too; ptxas
 does not use it."""

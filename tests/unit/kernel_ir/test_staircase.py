@@ -75,7 +75,7 @@ def test_every_block_inside_has_one_place(rows: int, columns: int, down: int, ri
 def test_a_row_of_a_band_has_room_in_the_launch(
     rows: int, columns: int, low: int, high: int, up: int, down: int, begin: int, end: int
 ) -> None:
-    """From low*c >= up*r + begin to high*c <= down*r + end."""
+    """The band goes from low*c >= up*r + begin to high*c <= down*r + end."""
     first = end * low - begin * high
     last = first + (down * low - up * high) * (rows - 1)
     found = band(rows, columns, low * high, first, last)

@@ -1,4 +1,4 @@
-"""From program text to nests."""
+"""The way from program text to nests."""
 
 from __future__ import annotations
 
