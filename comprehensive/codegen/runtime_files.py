@@ -24,7 +24,7 @@ from comprehensive.data import template_directory
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
 
 RUNTIME, LAUNCH, DEVICE, STORAGE = "cf_runtime.h", "cf_launch.h", "cf_device.cuh", "cf_storage.h"
-"""The files that headers include, that sources with launchers, kernels, and programs with 16-bit types include."""
+"""The files included by headers, by sources with launchers, by kernels, and by programs with 16-bit types."""
 RUNTIME_FILES = (DEVICE, LAUNCH, RUNTIME, STORAGE)
 
 _VERSION = re.compile(r"^(#define CF_(?:RUNTIME|LAUNCH|DEVICE|STORAGE)) 0$", re.MULTILINE)

@@ -79,7 +79,7 @@ class Prediction:
 
     @property
     def binds(self) -> Bound:
-        """Return the largest bound; of equal ones the first."""
+        """Return the name of the largest bound; of equal ones the first."""
         bounds: tuple[tuple[float, Bound], ...] = (
             (self.issue_cycles, "issue"),
             (self.latency_cycles, "latency"),

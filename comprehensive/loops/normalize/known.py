@@ -55,7 +55,7 @@ class Known:
         return known
 
     def declaring(self, name: str, type: ScalarType, least: int | None = None) -> Known:
-        """Return what is known after the declaration of a name: nothing of it but, perhaps, its least value."""
+        """Return the facts after the declaration of a name, of which nothing but, perhaps, its least value is known."""
         if least is None and type.is_integer and not type.is_signed:
             least = 0
         more = self.least if least is None else {**self.least, name: least}
@@ -63,7 +63,7 @@ class Known:
         return replace(self, types={**self.types, name: type}, least=more, values=values)
 
     def defining(self, name: str, type: ScalarType, value: Expr) -> Known:
-        """Return what is known after the only definition of a scalar."""
+        """Return the facts after the only definition of a scalar."""
         known = self.declaring(name, type)
         if type not in _SIGNED or not self._is_exact(value):
             return known

@@ -66,7 +66,7 @@ def split(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Polyno
 def in_rows(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Expr, ...] | None:
     """Return the conditions on scalars under which a subscript stays in its row; None if not known before a launch.
 
-    Empty where the ranges say so.
+    The conditions are empty where the ranges say so.
     """
     bounds: list[Sequence[Polynomial]] = []
     for part, length in zip(split(rows, value, subscripts)[1:], rows.lengths, strict=True):

@@ -113,7 +113,7 @@ class Subscripts:
         """Return the conditions on scalars under which one polynomial of each sequence is not negative; None where a
         sequence is empty, or none of it can be.
 
-        Empty where the ranges say so.
+        The conditions are empty where the ranges say so.
         """
         demanded: dict[Expr, None] = {}
         for bounds in each:
