@@ -69,39 +69,50 @@ template <int Together, typename T> __device__ __forceinline__ void cf_store_vec
 #define CF_ASYNCHRONOUS 0
 #endif
 
-// Shared memory that copies go to. With Many copies its address is computed once: from a pointer the compiler computes
-// it at every copy, and asks each time where in its cluster the block is. With a few that is cheaper than a register.
-template <typename T, bool Many> struct cf_target {
+template <int Bytes> __device__ __forceinline__ void cf_copy(void *shared, const void *global)
+{
+#if CF_ASYNCHRONOUS
+  if (Bytes >= 4) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    constexpr int size = Bytes >= 4 ? Bytes : 4;
+    if (Bytes == 16)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+    else
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(size) : "memory");
+    return;
+  }
+#endif
+  struct alignas(Bytes) element {
+    unsigned char bytes[Bytes];
+  };
+  *static_cast<element *>(shared) = *static_cast<const element *>(global);
+}
+
+// Shared memory that many copies go to. Its address is computed once: from a pointer the compiler computes it at every
+// copy, and asks each time where in its cluster the block is.
+template <typename T> struct cf_target {
   T *shared;
-  unsigned address = 0; // if Many
+  unsigned address = 0;
 
   __device__ __forceinline__ explicit cf_target(T *shared_) : shared(shared_)
   {
 #if CF_ASYNCHRONOUS
-    if (!Many) return;
     address = static_cast<unsigned>(__cvta_generic_to_shared(shared_));
     asm volatile("" : "+r"(address));
 #endif
   }
 };
 
-// Copies so many Elements, which lie at an element of the target, if they are there: with Many copies without a branch.
-template <int Elements, typename T, bool Many>
-__device__ __forceinline__ void cf_copy(bool are_there, const cf_target<T, Many> &target, int at, const T *global)
+// Copies so many Elements, which lie at an element of the target, if they are there; without a branch.
+template <int Elements, typename T>
+__device__ __forceinline__ void cf_copy_where(bool are_there, const cf_target<T> &target, int at, const T *global)
 {
   constexpr int bytes = Elements * static_cast<int>(sizeof(T));
 #if CF_ASYNCHRONOUS
   if (bytes >= 4) {
     constexpr int size = bytes >= 4 ? bytes : 4;
-    const unsigned to = Many ? target.address + static_cast<unsigned>(at) * static_cast<unsigned>(sizeof(T))
-                             : static_cast<unsigned>(__cvta_generic_to_shared(target.shared + at));
-    if (!Many) {
-      if (!are_there) return;
-      if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
-      else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(size) : "memory");
-    } else if (bytes == 16)
+    const unsigned to = target.address + static_cast<unsigned>(at) * static_cast<unsigned>(sizeof(T));
+    if (bytes == 16)
       asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),
                    "l"(global), "r"(static_cast<int>(are_there))
                    : "memory");
@@ -112,10 +123,7 @@ __device__ __forceinline__ void cf_copy(bool are_there, const cf_target<T, Many>
     return;
   }
 #endif
-  struct alignas(bytes) element {
-    unsigned char parts[bytes];
-  };
-  if (are_there) *reinterpret_cast<element *>(target.shared + at) = *reinterpret_cast<const element *>(global);
+  if (are_there) cf_copy<bytes>(target.shared + at, global);
 }
 
 __device__ __forceinline__ void cf_commit()
@@ -137,14 +145,13 @@ template <int Pending> __device__ __forceinline__ void cf_await()
 template <bool Aligned, int Lanes, typename T>
 __device__ __forceinline__ void cf_stage_row(T *shared, const T *row, int count, int lane)
 {
-  constexpr int together = Aligned ? 16 / static_cast<int>(sizeof(T)) : 1;
-  const cf_target<T, !Aligned> target(shared);
+  constexpr int size = static_cast<int>(sizeof(T)), together = Aligned ? 16 / size : 1;
 #pragma unroll 4
   for (int at = lane * together; at <= count - together; at += Lanes * together)
-    cf_copy<together>(true, target, at, row + at);
+    cf_copy<together * size>(shared + at, row + at);
   if (together > 1 && lane < count % together) {
     const int at = count / together * together + lane;
-    cf_copy<1>(true, target, at, row + at);
+    cf_copy<size>(shared + at, row + at);
   }
 }
 
@@ -212,24 +219,39 @@ public:
   __device__ __forceinline__ void stage(T *shared)
   {
     if (upright && !Swizzled) shared += row_of(thread) * Pitch + column_of(thread);
-    const cf_target<T, many> target(shared);
+    if (many) {
+      stage_many(cf_target<T>(shared));
+    } else {
 #pragma unroll
-    for (int from = 0; from < count; from += Threads) {
-      const int number = upright ? from : from + thread, row = row_of(number), column = column_of(number);
-      const bool exists = (count % Threads == 0 || from + thread < count) && row < rows;
-      if (!many && !exists) continue;
-#pragma unroll
-      for (int left = 0; left < (whole ? 1 : together); left++) {
-        const int across = column + left * groups;
+      for (int from = 0; from < count; from += Threads) {
+        const int number = upright ? from : from + thread, row = row_of(number), across = column_of(number);
+        if ((count % Threads != 0 && from + thread >= count) || row >= rows) continue;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        cf_copy<whole ? together : 1>((!many || exists) && across < columns, target, row * Pitch + place,
-                                      next + row * stride + across);
+        if (across < columns) cf_copy<16>(shared + row * Pitch + place, next + row * stride + across);
       }
     }
     next += Down * stride + Right;
     rows -= Down;
     columns -= Right;
+  }
+
+private:
+  __device__ __forceinline__ void stage_many(const cf_target<T> &target)
+  {
+#pragma unroll
+    for (int from = 0; from < count; from += Threads) {
+      const int number = upright ? from : from + thread, row = row_of(number), column = column_of(number);
+      const bool exists = (count % Threads == 0 || from + thread < count) && row < rows;
+#pragma unroll
+      for (int left = 0; left < (whole ? 1 : together); left++) {
+        const int across = column + left * groups;
+        int place = across;
+        if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
+        cf_copy_where<whole ? together : 1>(exists && across < columns, target, row * Pitch + place,
+                                            next + row * stride + across);
+      }
+    }
   }
 };
 
@@ -259,12 +281,12 @@ public:
 
   __device__ __forceinline__ void stage(T *shared)
   {
-    const cf_target<T, true> target(shared + place);
+    const cf_target<T> target(shared + place);
 #pragma unroll
     for (int down = 0; down < Rows; down += each)
 #pragma unroll
       for (int right = 0; right < Columns; right += lanes)
-        cf_copy<1>(down < rows && right < columns, target, right * Pitch + down, next + down * stride + right);
+        cf_copy_where<1>(down < rows && right < columns, target, right * Pitch + down, next + down * stride + right);
     go();
   }
 
@@ -324,7 +346,7 @@ public:
 
   __device__ __forceinline__ void stage(T *shared, const T *first, int n0, int n1, int n2, int n3) const
   {
-    const cf_target<T, true> target(shared);
+    const cf_target<T> target(shared);
     const unsigned self = cf_again(thread); // places are found anew: all of them would take too many registers
 #pragma unroll
     for (int from = 0; from < count; from += Threads) {
@@ -338,8 +360,8 @@ public:
       const unsigned i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
       const bool exists = from + Threads <= count || from + self < count;
       const bool inside = int(i0) < n0 && int(i1) < n1 && int(i2) < n2 && int(i3) + together <= n3;
-      cf_copy<together>(exists && inside, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
-                        first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
+      cf_copy_where<together>(exists && inside, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
+                              first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
     }
     if (n3 % together == 0) return;
     const int left = n3 % together;
@@ -347,8 +369,8 @@ public:
     for (int number = thread; number < E0 * E1 * E2 * left; number += Threads) {
       const int row = number / left, i3 = n3 - left + number % left;
       const int i2 = row % E2, i1 = row / E2 % E1, i0 = row / E2 / E1;
-      cf_copy<1>(i0 < n0 && i1 < n1 && i2 < n2, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
-                 first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
+      cf_copy_where<1>(i0 < n0 && i1 < n1 && i2 < n2, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
+                       first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
     }
   }
 };
