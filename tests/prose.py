@@ -46,8 +46,10 @@ VERBS = _words(
     "cannot isn't aren't doesn't don't"
 )
 
+_CAPITALS = "|".join(sorted(word.capitalize() for word in OPENERS))
+# Also matches where a docstring ends before such a word, but for the `from` of imports: files are parsed then.
 _CANDIDATE = re.compile(
-    r"^[ \t]*[rR]?[\"']{1,3}\s*(?:" + "|".join(sorted(OPENERS)) + r")\b", re.IGNORECASE | re.MULTILINE
+    rf"""^[ \t]*[rR]?["']{{1,3}}(?:\s*(?:{_CAPITALS})|(?i:{_CAPITALS}))\b""", re.MULTILINE
 )
 _CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
 _SENTENCE = re.compile(r"[.:;!?](?=\s|$)|\n[ \t]*\n")

@@ -95,6 +95,13 @@ def test_docstrings_of_classes_fields_and_functions_are_looked_at_and_other_stri
     ]
 
 
+@pytest.mark.parametrize("quoted", ['"What runs."', "'''what runs.'''", 'r"""\n    What runs."""'])
+def test_docstrings_in_any_quotes_are_looked_at(quoted: str) -> None:
+    assert list(fragments(f"def f():\n    {quoted}\n")) == [
+        (2, "What runs." if "W" in quoted else "what runs.")
+    ]
+
+
 def test_the_lint_names_file_and_line_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "good.py").write_text('"""The good module."""\n', encoding="utf-8")
     assert main([str(tmp_path)]) == 0
