@@ -137,8 +137,8 @@ def _moves(places: Column) -> Column:
         axis=1,
     )
     moved = np.broadcast_to(places[:, None, None, :], (parameters, parameters, values.shape[1], count)).copy()
-    diagonal: Column = np.arange(parameters)
-    moved[diagonal, diagonal] = values
+    for number in range(parameters):
+        moved[number, number] = values[number]
     return moved.reshape(parameters, -1)
 
 
