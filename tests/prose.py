@@ -32,7 +32,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-FOLDERS = ("comprehensive", "benchmarks", "tests")
+FOLDERS = ("comprehensive", "benchmarks", "docs", "tests")
 
 OPENERS = _words("what how where which why who when that by of from behind after so those")
 

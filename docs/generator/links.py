@@ -35,7 +35,7 @@ class _Reader(HTMLParser):
 
 
 def faults(site: Path) -> list[str]:
-    """What is wrong, a line for each link."""
+    """The links that are wrong, a line each."""
     pages = {path.resolve(): _read(path) for path in sorted(site.rglob("*.html"))}
     return [
         f"{path.relative_to(site.resolve())}: {link}: {fault}"

@@ -1,4 +1,4 @@
-"""What can be chosen by name as pages: counters, strategies, passes, recipes and devices, from their registries."""
+"""Pages of counters, strategies, passes, recipes and devices, which are chosen by name, from their registries."""
 
 from __future__ import annotations
 

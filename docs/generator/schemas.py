@@ -55,7 +55,7 @@ def _yes(is_so: bool) -> str:
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """What a value is, in a few words."""
+    """The kind of a value, in a few words."""
     if "$ref" in schema:
         return str(schema["$ref"]).removeprefix("#/$defs/")
     if "const" in schema:

@@ -52,7 +52,7 @@ def write_sources(root: Path, folder: Path) -> None:
 
 
 def _places(root: Path) -> Places:
-    """Where in the site files and folders of the repository stand."""
+    """The places in the site of files and folders of the repository."""
     places: dict[str, str] = dict(_ROOT_PAGES)
     for path in sorted((root / "docs").rglob("*.md")):
         places[_name(path, root)] = path.relative_to(root / "docs").as_posix()
