@@ -221,7 +221,7 @@ public:
     if (upright && !Swizzled) shared += row_of(thread) * Pitch + column_of(thread);
     if (many) {
       stage_many(cf_target<T>(shared));
-    } else {
+    } else { // branches and pointers take fewer registers than predicates and an address
 #pragma unroll
       for (int from = 0; from < count; from += Threads) {
         const int number = upright ? from : from + thread, row = row_of(number), across = column_of(number);

@@ -125,6 +125,9 @@ class _Held:
                     result += self._with_scalar((statement,))
                 case _:
                     return None
+            # An element of a place that has changed since has not been read.
+            changed = assigned_scalars((statement,)) | declared_names((statement,))
+            known = [e for e in known if not names_read(e) & changed]
         return tuple(result)
 
     def _with_scalar(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
