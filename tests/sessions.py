@@ -38,6 +38,7 @@ _NOT_RUN = re.compile(r"<!-- not run: (\S.*) -->")
 _EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
 _CONTINUED = re.compile(r" \\\n\s*")
 _FOR_THE_SHELL = re.compile(r"[|&;<>$`*?~]")
+_OF_AN_OUTER_MAKE = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,11 @@ def _run(command: Command, folder: Path) -> tuple[int, str]:
         (folder / target).write_text(result.stdout, encoding="utf-8")
         return result.exit_code, result.stderr
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    outside = {name: value for name, value in os.environ.items() if name not in _OF_AN_OUTER_MAKE}
     done = subprocess.run(
         ["bash", "-c", command.line],
         cwd=folder,
-        env={**os.environ, "PATH": here},
+        env={**outside, "PATH": here},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
