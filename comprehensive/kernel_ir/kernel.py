@@ -31,6 +31,8 @@ TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
 CONTRACTS = "cf_contracts"
 """A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
+AGAIN = "cf_again"
+"""A function of kernels that returns its argument, which the compiler then takes for something new."""
 BLOCK_FIRST, BLOCK_STEPS = "cf_block_first", "cf_block_steps"
 """Functions of kernels over tiles: of a loop of so many steps (first argument) the first step that a block does, and
 how many it does, where its points ask for as many as the second argument says."""

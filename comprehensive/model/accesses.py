@@ -120,14 +120,15 @@ class Tally:
         degrees = np.bincount(bank, minlength=self.warps * BANKS).reshape(self.warps, BANKS).max(axis=1)
         self.wavefronts += times * int(degrees.sum())
 
-    def piece(self, bytes_: int, row_bytes: int, together: int, element_bytes: int, times: float) -> None:
+    def piece(self, rows: int, row_bytes: int, together: int, element_bytes: int, times: float) -> None:
         """Reads of a piece of an array by all threads, ``together`` elements an access, for later."""
-        accesses = -(-bytes_ // (element_bytes * together * WARP_THREADS))
+        accesses = -(-rows * row_bytes // (element_bytes * together * WARP_THREADS))
         self.instructions += times * accesses * GLOBAL_INSTRUCTIONS
-        rows = bytes_ // row_bytes
-        self.wavefronts += times * max(accesses, rows * -(-row_bytes // LINE_BYTES))
         # Rows that are not aligned begin in the midst of a sector, and end in one more.
-        sectors = -(-row_bytes // SECTOR_BYTES) + (together == 1 and rows > 1)
+        sectors = -(-row_bytes // SECTOR_BYTES) + (together == 1 and rows > 1 and row_bytes > 0)
+        # Elements that are copied one by one come sector by sector, vectors line by line.
+        each = sectors if together == 1 else -(-row_bytes // LINE_BYTES)
+        self.wavefronts += times * max(accesses, rows * each)
         self.bytes += times * rows * sectors * SECTOR_BYTES
 
     def put(self, bytes_: int, together: int, element_bytes: int, times: float, *, copies: bool) -> None:

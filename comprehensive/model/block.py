@@ -19,7 +19,9 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
+from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.kernel_ir.kernel import (
+    AGAIN,
     BLOCK_FIRST,
     BLOCK_STEPS,
     CONTRACTS,
@@ -72,7 +74,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.model.accesses import VECTOR_BYTES, Mask, Tally
-from comprehensive.model.instructions import is_fused, of_function, of_operator
+from comprehensive.model.copies import Copies
 from comprehensive.model.integers import calculate
 
 
@@ -97,8 +99,6 @@ MMA_MULTIPLY_ADDS = 16 * 8 * 8
 """The multiply-adds of an instruction of tensor cores for doubles."""
 MMA_DEPTH = 8
 """Instructions that the next eight steps of a sum wait for, about: one that is eight multiply-adds long."""
-PLACEHOLDER = "cf_again"
-"""A function of kernels that returns its argument."""
 FIRST = "the first element"
 """The name of a value that is computed once for all accesses of a statement; no name of a kernel."""
 
@@ -165,8 +165,7 @@ class Walk:
         self._active: Mask | None = None
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
         self._shared: dict[str, tuple[Value, ScalarType]] = {}
-        self._feeds: dict[str, Feed] = {}
-        self._boxes: dict[str, Box] = {}
+        self._copies = Copies(self.tally, self._number)
         self._wide = ScalarType.DOUBLE in self._data.values()
         self._registers: dict[tuple[str, tuple[int, ...]], Data] = {}
         self._alike: dict[int, bool] = {}
@@ -206,7 +205,7 @@ class Walk:
                 ):
                     self.statements(statement.then if usual else statement.otherwise, times)
                 case If():
-                    for _, taken in self._branches(statement.condition, times):
+                    for _, taken in self._ways(self._value(statement.condition, times)):
                         self.statements(statement.then if taken else statement.otherwise, times)
                 case Block() | While() | DoWhile():
                     self.statements(statement.body, times)
@@ -226,20 +225,19 @@ class Walk:
     def _of_tiles(self, statement: OfTiles, times: float) -> None:
         match statement:
             case Feed():
-                self._feeds[statement.name] = statement
+                self._copies.feed(statement)
             case Stage():
-                self._staged(self._feeds[statement.feed], times)
+                self._copies.staged(statement.feed, times)
             case Box():
-                self._boxes[statement.name] = statement
+                self._copies.box(statement)
             case StageBox():
-                self._box_staged(self._boxes[statement.feed], times)
+                self._copies.box_staged(statement, times)
             case StageRow():
-                self._staged_row(statement, times)
+                self._copies.row_staged(statement, times)
             case Fetch():
-                self._fetched(self._feeds[statement.feed], times)
+                self._copies.fetched(statement.feed, times)
             case Put():
-                feed = self._feeds[statement.feed]
-                self.tally.put(self._piece_bytes(feed), 1, feed.type.size_bytes, times, copies=False)
+                self._copies.put(statement.feed, times)
             case Vectors():
                 apart, together = self._number(statement.apart), self._number(statement.together)
                 self.values[FIRST] = self._value(statement.source.subscripts[0], times)
@@ -286,9 +284,8 @@ class Walk:
 
     # --- control flow
 
-    def _branches(self, condition: Expr, times: float) -> Iterator[tuple[Mask | None, bool]]:
-        """The two ways of a condition, for the threads that go them; nothing where none goes."""
-        held = self._value(condition, times)
+    def _ways(self, held: Value) -> Iterator[tuple[Mask | None, bool]]:
+        """The two ways of a condition with this value, for the threads that go them; nothing where none goes."""
         if not isinstance(held, np.ndarray):
             yield self._active, isinstance(held, Data) or bool(held)
             return
@@ -419,7 +416,7 @@ class Walk:
                 return 1  # by default it does
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, times) for argument in arguments]
-                if function in (PLACEHOLDER, BLOCK_STEPS):  # a block is taken to do all steps
+                if function in (AGAIN, BLOCK_STEPS):  # a block is taken to do all steps
                     return values[0]
                 if function == BLOCK_FIRST:
                     return 0
@@ -430,8 +427,9 @@ class Walk:
                 assert_never(expression)
 
     def _chosen(self, expression: Conditional, times: float) -> Value:
-        chosen: Value = None
-        for mask, taken in self._branches(expression.condition, times):
+        condition = self._value(expression.condition, times)
+        chosen: Value = condition if isinstance(condition, Data) else None
+        for mask, taken in self._ways(condition):
             value = self._value(expression.then if taken else expression.otherwise, times)
             chosen = value if chosen is None else _merged(mask, value, chosen)
         return LOADED if chosen is None else chosen
@@ -447,9 +445,8 @@ class Walk:
         for (written, value), (_, other) in ((left, right), (right, left)):
             if isinstance(value, Data) and is_fused(operator, written):
                 return self._added(value, other)
-        instructions = of_operator(operator)
-        self._arithmetic(instructions, times)
-        return self._deeper(left[1], right[1], instructions)
+        self._arithmetic(of_operator(operator), times)
+        return self._deeper(left[1], right[1], waits_of(operator))
 
     def _multiplied(self, statement: MultiplyAdd, times: float) -> None:
         """Count eight steps of all sums of the warps: an instruction does 16 x 8 of them."""
@@ -510,40 +507,6 @@ class Walk:
             self.tally.of_shared(begin, width, times, self._active, stores=stores)
         else:
             self.tally.of_global(array, begin, width, times, self._active, stores=stores)
-
-    def _piece_bytes(self, feed: Feed) -> int:
-        return self._number(feed.rows) * self._number(feed.columns) * feed.type.size_bytes
-
-    def _staged(self, feed: Feed, times: float) -> None:
-        """All at once, past registers."""
-        size, bytes_ = feed.type.size_bytes, self._piece_bytes(feed)
-        in_vectors = bool(self._value(feed.vectors, 0)) and not feed.turned and self._number(feed.rows) > 1
-        together = 16 // size if in_vectors else 1
-        self.tally.piece(bytes_, self._number(feed.columns) * size, together, size, times)
-        self.tally.put(bytes_, together, size, times, copies=True)
-
-    def _box_staged(self, box: Box, times: float) -> None:
-        """A whole box, past registers."""
-        size, together = box.type.size_bytes, self._number(box.together)
-        *_, columns = extents = [self._number(extent) for extent in box.extents]
-        together = together if self._number(box.pitches[-1]) == 1 else 1
-        self.tally.piece(prod(extents) * size, columns * size, together, size, times)
-        self.tally.put(prod(extents) * size, together, size, times, copies=True)
-
-    def _staged_row(self, statement: StageRow, times: float) -> None:
-        """Copies of as many rows as the lanes of one leave to others, all begun at once and waited for together."""
-        count, size = self._number(statement.count), statement.type.size_bytes
-        rows = self.tally.threads // self._number(statement.lanes)
-        together = 16 // size if self._value(statement.vectors, 0) else 1
-        bytes_ = rows * count * size
-        self.tally.piece(bytes_, max(1, count * size), together, size, times)
-        self.tally.put(bytes_, together, size, times, copies=True)
-        self.tally.waits_for_copies()
-
-    def _fetched(self, feed: Feed, times: float) -> None:
-        """Count the loads that bring a piece into registers, which are stored to shared memory later."""
-        size = feed.type.size_bytes
-        self.tally.piece(self._piece_bytes(feed), self._number(feed.columns) * size, VECTOR, size, times)
 
 
 def _vector_of(begin: Value, width: int) -> tuple[Value, int]:

@@ -20,6 +20,7 @@ from typing import assert_never
 
 from comprehensive.codegen.profile import Profile
 from comprehensive.kernel_ir.axes import AXES, axis_extents, on_axes
+from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
@@ -52,7 +53,6 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import assigned_scalars
-from comprehensive.model.instructions import is_fused, of_function, of_operator
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
 
@@ -386,14 +386,16 @@ class _Walk:
         depth = max(depth_of(left[1]), depth_of(right[1]))
         if any(isinstance(value, Data) and is_fused(operator, written) for written, value in (left, right)):
             return Data(depth)
-        return self._after(depth, of_operator(operator), context)
+        return self._after(depth, of_operator(operator), context, waits_of(operator))
 
-    def _after(self, depth: int, instructions: int, context: int) -> Data:
+    def _after(self, depth: int, instructions: int, context: int, waits: int | None = None) -> Data:
+        """Count instructions, whose result is waited for as long as for so many unless ``waits`` says otherwise."""
         found = self.contexts[context]
         wide = found.wide + (instructions if self.wide else 0)
         self.contexts[context] = replace(found, instructions=found.instructions + instructions, wide=wide)
-        self.region.depth = max(self.region.depth, depth + instructions)
-        return Data(depth + instructions)
+        ready = depth + (instructions if waits is None else waits)
+        self.region.depth = max(self.region.depth, ready)
+        return Data(ready)
 
     # --- memory
 

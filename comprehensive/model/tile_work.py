@@ -30,6 +30,8 @@ REGISTER_UNIT = 256
 """Registers are given to warps in these units, on every device since compute capability 3.0."""
 INNER_TURNS = 4
 """The turns of loops inside of the outermost one, whose turns together are the steps."""
+EXTENT_BITS = 7
+"""The bits of an extent of data, as far as a block looks at it, along all dimensions but the last."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
 
@@ -121,11 +123,12 @@ class _Tile:
         return size_of(self.kernel.step, self.sizes)
 
     def _stride(self, parameter: KernelParameter) -> int:
-        """Return the elements between neighbours along a dimension: as declared, or a large number."""
+        """Return the elements between neighbours along a dimension: as declared, or a number larger than all inside."""
         try:
             return stride(self.nest, parameter, {})
         except KeyError:
-            return ALIGNED << (7 if parameter.dimension + 2 < len(self.tile.coordinates) else 0)
+            inside = len(self.nest.array(parameter.of).dims or ()) - 2 - parameter.dimension
+            return ALIGNED << EXTENT_BITS * max(0, inside)
 
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
         """Return the number of the block in the middle of the grid, or with ``cut`` of the last one.

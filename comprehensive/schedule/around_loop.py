@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.kernel_ir.kernel import Comment
+from comprehensive.kernel_ir.kernel import AGAIN, Comment
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
@@ -98,8 +98,7 @@ class AroundLoop:
         registers are dear there."""
         origins = range(len(self.context.tile.coordinates))
         again = tuple(
-            constant(self.context.names[f"e{n}"], Call("cf_again", (self.context.name(f"o{n}"),)))
-            for n in origins
+            constant(self.context.names[f"e{n}"], Call(AGAIN, (self.context.name(f"o{n}"),))) for n in origins
         )
         ends = replace(
             jam,

@@ -41,7 +41,7 @@ ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
 PATCH = (4, 8)
 """Threads of a warp along the two coordinates of a reduction, unless a recipe has other patches."""
-OF_ARRAYS = ("shared", "piece", "private", "feed", "fragment", "window", "value")
+OF_ARRAYS = ("shared", "piece", "private", "feed", "fragment", "window", "value", "read")
 """The bases of the names that each array has."""
 GROUP = 8
 """Rows of tiles that neighbouring blocks share, so that what they read is in the second-level cache."""

@@ -40,6 +40,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.schedule.context import ONE, TileContext, is_same_for_all_points
+from comprehensive.schedule.read_first import read_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class UnrollAndJam:
                 case Assign(target=Index(array=array)) if array in self.context.strides:
                     result.append(self._stored(statement))
                 case Assign():
-                    result += self.at_points((self.one(statement),))
+                    result += self._computed(statement)
                 case For() if is_jammed(self.context.nest, statement):
                     # An iterator hides a scalar of the same name.
                     inside = replace(self, scalars=self.scalars - {statement.iterator})
@@ -132,7 +133,16 @@ class UnrollAndJam:
         if statement.initial is None:
             return (array,)
         first = Assign(Name(statement.name), "=", statement.initial, statement.span)
-        return (array, *self.at_points((self.one(first),)))
+        return (array, *self._computed(first))
+
+    def _computed(self, statement: Assign) -> tuple[Stmt, ...]:
+        """An assignment of something that is no data at all points."""
+        first = read_first(self.context, statement.value, self.indices(), self.shape(), statement.span)
+        if first is None:
+            return self.at_points((self.one(statement),))
+        reads = self.at_points(tuple(map(self.one, first.reads)))
+        after = self.at_points((self.one(replace(statement, value=first.value)),))
+        return (Block((*first.declared, *reads, *after)),)
 
     def _stored(self, statement: Assign) -> Stmt:
         """All values before all stores: after a store the compiler must take it that what it reads has changed."""
@@ -141,10 +151,10 @@ class UnrollAndJam:
         value = statement.value
         if statement.operator != "=":
             value = Binary(statement.operator.removesuffix("="), statement.target, value)
-        computed = Assign(held, "=", self.value(value), statement.span)
+        computed = self._computed(Assign(held, "=", value, statement.span))
         stored = replace(self.one(statement), operator="=", value=held)
         array = Declare(self.context.nest.array(statement.target.array).type, held.array, self.shape())
-        return Block((array, *self.at_points((computed,)), *self.at_points((stored,))))
+        return Block((array, *computed, *self.at_points((stored,))))
 
     def _updated(self, statement: Assign) -> Stmt:
         """All places and values before all atomic updates: what these need is then read together."""

@@ -156,14 +156,23 @@ __device__ __forceinline__ void cf_stage_row(T *shared, const T *row, int count,
 }
 
 // The value, of which the compiler no longer knows where it comes from: what is computed from it is computed again
-// instead of being kept in registers.
-__device__ __forceinline__ int cf_again(int value)
-{
+// instead of being kept in registers, and a load that it comes from is not moved to its use, behind a branch.
 #ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(value));
+#define CF_AGAIN(type, constraint)                     \
+  __device__ __forceinline__ type cf_again(type value) \
+  {                                                    \
+    asm volatile("" : "+" constraint(value));          \
+    return value;                                      \
+  }
+CF_AGAIN(int, "r")
+CF_AGAIN(unsigned, "r")
+CF_AGAIN(long long, "l")
+CF_AGAIN(unsigned long long, "l")
+CF_AGAIN(float, "f")
+CF_AGAIN(double, "d")
+#undef CF_AGAIN
 #endif
-  return value;
-}
+template <typename T> __device__ __forceinline__ T cf_again(T value) { return value; }
 
 // The first step that a block does of a loop of 'most' steps, and how many it does, where its points ask for 'own'.
 __device__ __forceinline__ int cf_block_first(int most, int own) { return own < 0 ? 0 : own < most ? own : most; }

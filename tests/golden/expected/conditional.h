@@ -118,7 +118,7 @@ static inline cf_count conditional_leaf_cost(int leaf, const cf_machine *machine
   switch (leaf) {
   case 0: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 1, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 3, 0 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* x, read */
       { 0, 0, 1, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* y, written */
@@ -154,10 +154,10 @@ static inline cf_count conditional_tile_cost(int cf_number, const cf_machine *ma
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
-    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 3 },
+    { { 224, 0, 64, 8192, 1, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 6144, 3, 0, 0, 9 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
-    { { 112, 0, 32, 4096, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 2, 0, 0, 2 },
+    { { 112, 0, 32, 4096, 1, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 2, 0, 0, 6 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */

@@ -341,6 +341,8 @@ static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
     { CF_KERNEL(gemm_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
     { CF_KERNEL(gemm_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
     { CF_KERNEL(gemm_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
+    { CF_KERNEL(gemm_tile<8, 8, 8, 8, 8, 4, 8, 4>), {} },
+    { CF_KERNEL(gemm_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
   if (cf_is_empty(k)) return CF_OK; // k
   const long long cf_given_a_stride0_wide = k; // k
@@ -429,8 +431,10 @@ static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c,
     return gemm_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, m, n, k);
   case 6:
     return gemm_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, m, n, k);
+  case 7:
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 6)
+    if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -494,8 +498,8 @@ static int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(k >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "k >= 0", 0, k);
-  if (!(!params || cf_chosen->tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  if (!(!params || cf_chosen->tile <= 7))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 7", cf_chosen->tile, 7);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

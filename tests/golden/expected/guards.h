@@ -116,7 +116,7 @@ static inline cf_count guards_leaf_cost(int leaf, const cf_machine *machine, int
   switch (leaf) {
   case 0: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 }, { 0, 5, 0, 0, 0 }, { 0, 6, 0, 2, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 3, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* x, read */
       { 1, 0, 1, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* y, written */
@@ -157,10 +157,10 @@ static inline cf_count guards_tile_cost(int cf_number, const cf_machine *machine
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
-    { { 448, 0, 128, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6144, 3, 0, 0, 3 },
+    { { 448, 0, 128, 8192, 1, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6144, 3, 0, 0, 9 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
-    { { 224, 0, 64, 4096, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 3072, 2, 0, 0, 2 },
+    { { 224, 0, 64, 4096, 1, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 3072, 2, 0, 0, 6 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */

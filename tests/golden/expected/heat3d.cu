@@ -940,9 +940,9 @@ static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 4>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 2>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 1>), {} },
-    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 4>), {} },
-    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 2>), {} },
-    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 1>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 4, 8, 4>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 4, 8, 2>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 4, 8, 1>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 2, 4, 6, 4>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 2, 4, 6, 2>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 2, 4, 6, 1>), {} },
@@ -1034,7 +1034,7 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
   case 2:
     return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
   case 3:
-    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 4, cf_together, a, b, n, r);
   case 4:
     return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_together, a, b, n, r);
   default:
@@ -1233,9 +1233,9 @@ static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 4>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 2>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 1>), {} },
-    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 4>), {} },
-    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 2>), {} },
-    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 1>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 4, 8, 4>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 4, 8, 2>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 4, 8, 1>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 2, 4, 6, 4>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 2, 4, 6, 2>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 2, 4, 6, 1>), {} },
@@ -1327,7 +1327,7 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
   case 2:
     return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
   case 3:
-    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 4, cf_together, a, b, n, r);
   case 4:
     return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 4, 32, 1, 2, 4, cf_together, a, b, n, r);
   default:

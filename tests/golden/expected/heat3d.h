@@ -123,7 +123,7 @@ static inline const char *heat3d_1_explain(int leaf)
   case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
       "U0 = 2, U1 = 2, U2 = 2, M = 8";
   case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
-      "U0 = 1, U1 = 1, U2 = 1, M = 8";
+      "U0 = 1, U1 = 1, U2 = 4, M = 8";
   case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
       "U0 = 1, U1 = 2, U2 = 4, M = 6";
   default: return "there is no such leaf";
@@ -319,15 +319,15 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 1 together */
     { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
-    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
-    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
-    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8, 4 together */
+    { { 208, 0, 136, 9472, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 165, 0, 96, 5920, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8, 2 together */
+    { { 280, 0, 232, 9472, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 303, 0, 156, 5920, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8, 1 together */
+    { { 496, 0, 160, 9472, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 5920, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
     { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
@@ -369,12 +369,12 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
-  case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
+  case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 68 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks =
-        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
+        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
     cf_launch.bytes =
         cf_plus(cf_times(4,
@@ -508,7 +508,7 @@ static inline const char *heat3d_2_explain(int leaf)
   case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
       "U0 = 2, U1 = 2, U2 = 2, M = 8";
   case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
-      "U0 = 1, U1 = 1, U2 = 1, M = 8";
+      "U0 = 1, U1 = 1, U2 = 4, M = 8";
   case 7: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
       "U0 = 1, U1 = 2, U2 = 4, M = 6";
   default: return "there is no such leaf";
@@ -704,15 +704,15 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 1 together */
     { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
-    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 4 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
-    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
-    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
-    { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8, 4 together */
+    { { 208, 0, 136, 9472, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 165, 0, 96, 5920, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8, 2 together */
+    { { 280, 0, 232, 9472, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 303, 0, 156, 5920, 1, 0, 0, 7 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8, 1 together */
+    { { 496, 0, 160, 9472, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 5920, 4, 0, 0, 28 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 2, U2 = 4, M = 6, 4 together */
     { { 392, 0, 240, 17920, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 168, 11008, 1, 0, 0, 7 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
@@ -754,12 +754,12 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
-  case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
+  case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 68 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks =
-        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
+        cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
     cf_launch.bytes =
         cf_plus(cf_times(4,

@@ -196,11 +196,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
         {
           int value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+          {
+            int read_a[3][U0];
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-            value[r0] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+              read_a[0][r0] = cf_again(a[N + y]);
+#line 20 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(a[N + y + 2]);
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -253,11 +265,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
         {
           int value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+          {
+            int read_a[3][U0];
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-            value[r0] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+              read_a[0][r0] = cf_again(a[y]);
+#line 22 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(a[y + 2]);
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -316,11 +340,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         {
           int value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+          {
+            int read_a[3][U0];
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-            value[r0] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+              read_a[0][r0] = cf_again(a[N + y]);
+#line 20 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(a[N + y + 2]);
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -348,12 +384,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           {
             int value[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+            {
+              int read_a[3][U0];
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++) {
+                const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-              value[r0] = (first_grid[y - o0 - 1] + first_grid[y - o0] + first_grid[y - o0 + 1])
-                  / 3;
+                read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
+#line 22 "jacobi1d.mf"
+                read_a[1][r0] = cf_again(first_grid[y - o0]);
+#line 22 "jacobi1d.mf"
+                read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
+              }
+#line "jacobi1d.cu"
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -383,12 +430,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             {
               int value[U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
+              {
+                int read_a[3][U0];
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++) {
+                  const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-                value[r0] =
-                    (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 20 "jacobi1d.mf"
+                  read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 20 "jacobi1d.mf"
+                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+                }
+#line "jacobi1d.cu"
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
               }
 #line "jacobi1d.cu"
               #pragma unroll
@@ -417,12 +475,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             {
               int value[U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
+              {
+                int read_a[3][U0];
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++) {
+                  const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-                value[r0] =
-                    (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 20 "jacobi1d.mf"
+                  read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 20 "jacobi1d.mf"
+                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+                }
+#line "jacobi1d.cu"
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
               }
 #line "jacobi1d.cu"
               #pragma unroll
@@ -462,11 +531,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         {
           int value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+          {
+            int read_a[3][U0];
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-            value[r0] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+              read_a[0][r0] = cf_again(a[y]);
+#line 22 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(a[y + 2]);
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -494,12 +575,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           {
             int value[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+            {
+              int read_a[3][U0];
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++) {
+                const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-              value[r0] = (first_grid[y - o0 - 1] + first_grid[y - o0] + first_grid[y - o0 + 1])
-                  / 3;
+                read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
+#line 20 "jacobi1d.mf"
+                read_a[1][r0] = cf_again(first_grid[y - o0]);
+#line 20 "jacobi1d.mf"
+                read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
+              }
+#line "jacobi1d.cu"
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -529,12 +621,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             {
               int value[U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
+              {
+                int read_a[3][U0];
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++) {
+                  const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-                value[r0] =
-                    (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 22 "jacobi1d.mf"
+                  read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 22 "jacobi1d.mf"
+                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+                }
+#line "jacobi1d.cu"
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
               }
 #line "jacobi1d.cu"
               #pragma unroll
@@ -563,12 +666,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             {
               int value[U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
+              {
+                int read_a[3][U0];
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++) {
+                  const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-                value[r0] =
-                    (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 22 "jacobi1d.mf"
+                  read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 22 "jacobi1d.mf"
+                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+                }
+#line "jacobi1d.cu"
+                #pragma unroll
+                for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
               }
 #line "jacobi1d.cu"
               #pragma unroll

@@ -580,6 +580,8 @@ static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(matmul_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
     { CF_KERNEL(matmul_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
     { CF_KERNEL(matmul_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
+    { CF_KERNEL(matmul_tile<8, 8, 8, 8, 8, 4, 8, 4>), {} },
+    { CF_KERNEL(matmul_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
   if (cf_is_empty(cf_mul(cf_div(n, B0), B0))) return CF_OK; // n / B0 * B0
   const long long cf_given_a_stride0_wide = n; // n
@@ -676,8 +678,11 @@ static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *
   case 6:
     return matmul_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, B0, ub1, s, dim0,
         dim1);
+  case 7:
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, n, B0, ub1, s, dim0,
+        dim1);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 6)
+    if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -741,8 +746,8 @@ static int matmul_call(bool cf_launches, const cf_machine *machine, int n, const
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen->s);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  if (!(!params || cf_chosen->tile <= 7))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 7", cf_chosen->tile, 7);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -563,6 +563,8 @@ static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(openmp_tile<8, 16, 4, 4, 32, 3, 2, 1>), {} },
     { CF_KERNEL(openmp_tile<8, 8, 4, 4, 16, 2, 4, 4>), {} },
     { CF_KERNEL(openmp_tile<8, 8, 4, 4, 16, 2, 4, 1>), {} },
+    { CF_KERNEL(openmp_tile<8, 8, 8, 8, 8, 4, 4, 4>), {} },
+    { CF_KERNEL(openmp_tile<8, 8, 8, 8, 8, 4, 4, 1>), {} },
   };
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -652,8 +654,10 @@ static int openmp_run(cf_call *cf_state, const double *a, const double *b, doubl
     return openmp_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n, m, alpha);
   case 6:
     return openmp_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, m, alpha);
+  case 7:
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, n, m, alpha);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 6)
+    if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -718,8 +722,8 @@ static int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen->tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  if (!(!params || cf_chosen->tile <= 7))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 7", cf_chosen->tile, 7);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -533,6 +533,8 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     { CF_KERNEL(pairs_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
     { CF_KERNEL(pairs_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
     { CF_KERNEL(pairs_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
+    { CF_KERNEL(pairs_tile<8, 8, 8, 8, 8, 4, 8, 4>), {} },
+    { CF_KERNEL(pairs_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
@@ -620,8 +622,10 @@ static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, 
     return pairs_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, x, d, n, m);
   case 6:
     return pairs_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, x, d, n, m);
+  case 7:
+    return pairs_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, x, d, n, m);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 6)
+    if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -683,8 +687,8 @@ static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m,
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen->tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  if (!(!params || cf_chosen->tile <= 7))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 7", cf_chosen->tile, 7);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -146,11 +146,19 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line "resident_rows.cu"
       {
         float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+        {
+          float read_a_2[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0);
 #line 12 "resident_rows.mf"
-          value[r0] = expf(a_2[y_1 * a_2_stride0 + j] - most[r0]);
+            read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
+          }
+#line "resident_rows.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 12 "resident_rows.mf"
+            value[r0] = expf(read_a_2[r0] - most[r0]);
         }
 #line "resident_rows.cu"
         #pragma unroll
@@ -173,11 +181,19 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line "resident_rows.cu"
       {
         float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+        {
+          float read_y[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0);
 #line 16 "resident_rows.mf"
-          value[r0] = y[y_1 * y_stride0 + j] / sum[r0];
+            read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+          }
+#line "resident_rows.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 16 "resident_rows.mf"
+            value[r0] = read_y[r0] / sum[r0];
         }
 #line "resident_rows.cu"
         #pragma unroll

@@ -398,6 +398,8 @@ static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, i
     { CF_KERNEL(f_tile<8, 16, 4, 4, 32, 3, 2, 1>), {} },
     { CF_KERNEL(f_tile<8, 8, 4, 4, 16, 2, 4, 4>), {} },
     { CF_KERNEL(f_tile<8, 8, 4, 4, 16, 2, 4, 1>), {} },
+    { CF_KERNEL(f_tile<8, 8, 8, 8, 8, 4, 4, 4>), {} },
+    { CF_KERNEL(f_tile<8, 8, 8, 8, 8, 4, 4, 1>), {} },
   };
   const long long cf_given_a_stride0_wide = k; // k
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -539,11 +541,13 @@ static int f_run(cf_call *cf_state, const double *a, const double *b, double *c,
   case 6:
     return f_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, m, n, k);
   case 7:
-    return f_tile1_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 4, cf_together, a, b, c, m, n, k);
+    return f_tile_run(cf_state, cf_chosen.leaf, 6, 8, 8, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
   case 8:
+    return f_tile1_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 4, cf_together, a, b, c, m, n, k);
+  case 9:
     return f_tile1_run(cf_state, cf_chosen.leaf, 1, 16, 8, 4, 8, 16, 3, cf_together, a, b, c, m, n, k);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 8)
+    if (cf_state->tile > 0 && cf_state->tile <= 9)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -603,8 +607,8 @@ static int f_call(bool cf_launches, const cf_machine *machine, int m, int n, int
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 8))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 8", cf_chosen->tile, 8);
+  if (!(!params || cf_chosen->tile <= 9))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 9", cf_chosen->tile, 9);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -1,0 +1,100 @@
+"""Copies from global to shared memory, piece by piece: what each moves, counted once for the whole block.
+
+In: the feeds and boxes that a kernel declares, and its statements that copy by them, in the order in which a block
+comes to them.  Out: their counts in a :class:`Tally`.  Copies ahead of the loop end with it: of a piece beyond the
+limits nothing is moved, of one that they cut only what lies inside::
+
+    a row of 70 steps, pieces of 32, 4 in flight:   32, 32, 6, 0 | 0, 0, 0     and not 7 * 32
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+
+from comprehensive.kernel_ir.kernel import VECTOR, Box, Feed, StageBox, StageRow
+from comprehensive.metafork.ast import Expr
+from comprehensive.model.accesses import VECTOR_BYTES, Tally
+
+
+@dataclass
+class Copies:
+    """The copies of a block so far: which feeds and boxes there are, and how many pieces each has had."""
+
+    tally: Tally
+    number: Callable[[Expr], int]
+    """The value of an expression that is the same for all threads."""
+    _feeds: dict[str, Feed] = field(default_factory=dict[str, Feed])
+    _boxes: dict[str, Box] = field(default_factory=dict[str, Box])
+    _valid: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    """The rows and columns that there are of a feed's first piece and behind it."""
+    _pieces: dict[str, float] = field(default_factory=dict[str, float])
+    """The pieces that each feed has moved so far, of however many turns."""
+
+    def feed(self, declared: Feed) -> None:
+        self._feeds[declared.name] = declared
+        self._valid[declared.name] = self.number(declared.valid_rows), self.number(declared.valid_columns)
+
+    def box(self, declared: Box) -> None:
+        self._boxes[declared.name] = declared
+
+    def staged(self, name: str, times: float) -> None:
+        """The next piece of a feed, all of it at once and past registers."""
+        feed = self._feeds[name]
+        size = feed.type.size_bytes
+        in_vectors = bool(self.number(feed.vectors)) and not feed.turned and self.number(feed.rows) > 1
+        together = VECTOR_BYTES // size if in_vectors else 1
+        self._copied(self._next_piece(feed, times), size, together, self._bytes(feed), times)
+
+    def fetched(self, name: str, times: float) -> None:
+        """The loads that bring the next piece of a feed into registers, which are put into shared memory later."""
+        feed = self._feeds[name]
+        rows, columns = self._next_piece(feed, times)
+        size = feed.type.size_bytes
+        self.tally.piece(rows, columns * size, VECTOR, size, times)
+
+    def put(self, name: str, times: float) -> None:
+        """Registers of a piece go to shared memory."""
+        feed = self._feeds[name]
+        self.tally.put(self._bytes(feed), 1, feed.type.size_bytes, times, copies=False)
+
+    def box_staged(self, statement: StageBox, times: float) -> None:
+        """A box, or what is valid of it, past registers."""
+        box = self._boxes[statement.feed]
+        together = self.number(box.together) if self.number(box.pitches[-1]) == 1 else 1
+        extents = [self.number(extent) for extent in box.extents]
+        valid = [min(e, max(0, self.number(v))) for e, v in zip(extents, statement.valid, strict=True)]
+        size = box.type.size_bytes
+        self._copied((prod(valid[:-1]), valid[-1]), size, together, prod(extents) * size, times)
+
+    def row_staged(self, statement: StageRow, times: float) -> None:
+        """Copies of as many rows as the lanes of one leave to others, all begun at once and waited for together."""
+        count, size = self.number(statement.count), statement.type.size_bytes
+        rows = self.tally.threads // self.number(statement.lanes)
+        together = VECTOR_BYTES // size if self.number(statement.vectors) else 1
+        self._copied((rows, count), size, together, rows * count * size, times)
+        self.tally.waits_for_copies()
+
+    def _copied(self, piece: tuple[int, int], size: int, together: int, whole: int, times: float) -> None:
+        """Count rows and columns that are moved; threads come to every element of the ``whole`` piece, in bytes."""
+        rows, columns = piece
+        self.tally.piece(rows, columns * size, together, size, times)
+        self.tally.put(whole, together, size, times, copies=True)
+
+    def _bytes(self, feed: Feed) -> int:
+        return self.number(feed.rows) * self.number(feed.columns) * feed.type.size_bytes
+
+    def _next_piece(self, feed: Feed, times: float) -> tuple[int, int]:
+        """The rows and columns that there are of the next piece."""
+        before = int(self._pieces.get(feed.name, 0))
+        self._pieces[feed.name] = self._pieces.get(feed.name, 0) + times
+        rows, columns = self._valid[feed.name]
+        return (
+            _within(self.number(feed.rows), rows - before * self.number(feed.down)),
+            _within(self.number(feed.columns), columns - before * self.number(feed.right)),
+        )
+
+
+def _within(extent: int, there: int) -> int:
+    return max(0, min(extent, there))
