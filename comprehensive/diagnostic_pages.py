@@ -2,8 +2,8 @@
 
     page_of(code)       # "# CF0402: a subscript leaves its array ...", with an example and what to write instead
 
-Pages are files in `specs/diagnostics`.  The example of a page is a block of C, or files and commands, that shows the
-code; a page without one says why.
+Pages are files in `specs/diagnostics`.  The example of a page is a block of C and what is said of it, or a session of
+files and commands, that shows the code; a page without one says why.
 """
 
 from __future__ import annotations

@@ -111,7 +111,10 @@ def _read(path: Path) -> Mapping[_Place, Timed]:
             for level in kernel["levels"]
         }
     except (OSError, ValueError, TypeError, KeyError) as error:
-        message = f"cannot read measured levels from {path}: {type(error).__name__}: {error}"
+        # What Python says of a document of another form, of keys and types, is of no use to who wrote the file.
+        is_of_form = isinstance(error, TypeError | KeyError)
+        words = "it has another form" if is_of_form else getattr(error, "strerror", None) or str(error)
+        message = f"cannot read measured levels from {path}: {words}"
         help = "give what `comprehensive occupancy --measure --json` has printed"
         raise CommandLineError((Diagnostic(Severity.ERROR, "CF0731", message, None, help=help),)) from error
 

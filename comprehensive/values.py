@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from comprehensive.algebra import is_integer_symbol
 from comprehensive.counters.limits import given_limits
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Note, Severity
 from comprehensive.driver import Compilation
 from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import UndefinedBehaviour
@@ -143,9 +143,9 @@ def _demand_representable(scalar: Scalar, value: int) -> None:
             )
 
 
-def value_error(code: str, message: str, help: str) -> CommandLineError:
+def value_error(code: str, message: str, help: str, notes: tuple[Note, ...] = ()) -> CommandLineError:
     """One error of the command line, without a place in the source."""
-    return CommandLineError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
+    return CommandLineError((Diagnostic(Severity.ERROR, code, message, None, notes, help),))
 
 
 def _scalars(compilation: Compilation) -> Mapping[str, Scalar]:

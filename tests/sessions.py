@@ -9,21 +9,26 @@ A page is a session from its top to its end, in one directory, where `specs` are
   ``...`` stands for any lines, and a command ends with ``# exit code 1`` where it fails on purpose;
 - a comment ``<!-- not run: REASON -->`` before a ``console`` fence: it is shown only, for that reason.
 
-Everything else is prose. ``comprehensive`` runs in this process, which saves its start, also where its output goes
-to a file; the shell runs the rest.
+Everything else is prose. ``comprehensive``, also where its output goes to a file, and ``python SCRIPT`` run in this
+process, which saves their start; the shell runs the rest.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 import tempfile
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
+from unittest import mock
 
 from click.testing import CliRunner
 
@@ -38,6 +43,9 @@ _NOT_RUN = re.compile(r"<!-- not run: (\S.*) -->")
 _EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
 _CONTINUED = re.compile(r" \\\n\s*")
 _FOR_THE_SHELL = re.compile(r"[|&;<>$`*?~]")
+# Variables before a command, but for those that Python reads when it starts.
+_ASSIGNED = re.compile(r"(?:(?!PYTHON)[A-Z_]+=\S* )+(?=comprehensive )")
+_SCRIPT = re.compile(r"\w[\w./]*\.py")
 _OF_AN_OUTER_MAKE = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES")
 
 
@@ -113,8 +121,19 @@ def _command(text: str) -> Command:
 
 
 def _run(command: Command, folder: Path) -> tuple[int, str]:
-    line, _, target = command.line.partition(" > ")
+    assigned = _ASSIGNED.match(command.line)
+    if assigned is None:
+        return _run_as_it_is(command.line, folder)
+    variables = dict(word.split("=", 1) for word in assigned[0].split())
+    with mock.patch.dict(os.environ, {name: os.path.expandvars(value) for name, value in variables.items()}):
+        return _run_as_it_is(command.line[assigned.end() :], folder)
+
+
+def _run_as_it_is(typed: str, folder: Path) -> tuple[int, str]:
+    line, _, target = typed.partition(" > ")
     name, _, arguments = line.partition(" ")
+    if name == "python" and not target and _SCRIPT.fullmatch(arguments):
+        return _python(arguments, folder)
     if name == "comprehensive" and not _FOR_THE_SHELL.search(arguments + target):
         result = CliRunner().invoke(cli, shlex.split(arguments))
         if not target:
@@ -124,7 +143,7 @@ def _run(command: Command, folder: Path) -> tuple[int, str]:
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     outside = {name: value for name, value in os.environ.items() if name not in _OF_AN_OUTER_MAKE}
     done = subprocess.run(
-        ["bash", "-c", command.line],
+        ["bash", "-c", typed],
         cwd=folder,
         env={**outside, "PATH": here},
         stdout=subprocess.PIPE,
@@ -133,6 +152,28 @@ def _run(command: Command, folder: Path) -> tuple[int, str]:
         check=False,
     )
     return done.returncode, done.stdout
+
+
+def _python(script: str, folder: Path) -> tuple[int, str]:
+    """Run a script in this process; an exception ends it as it ends an interpreter, with its traceback.
+
+    Modules beside the script are found, and are forgotten when it ends.
+    """
+    said = io.StringIO()
+    modules = {*sys.modules}
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        sys.path.insert(0, str(folder))
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except Exception:
+            traceback.print_exc()
+            return 1, said.getvalue()
+        finally:
+            sys.path.remove(str(folder))
+            for name in {*sys.modules} - modules:
+                if str(getattr(sys.modules[name], "__file__", "")).startswith(f"{folder}{os.sep}"):
+                    del sys.modules[name]
+    return 0, said.getvalue()
 
 
 def agrees(shown: str, printed: str) -> bool:
@@ -145,9 +186,18 @@ def agrees(shown: str, printed: str) -> bool:
     return re.fullmatch("(?:.*\n)*?".join(parts), printed) is not None
 
 
-def played(page: str, folder: Path) -> tuple[str, list[str]]:
-    """The page as its commands would have it, and what goes otherwise; ``folder`` is the current directory."""
+class Played(NamedTuple):
+    """The page as its commands would have it, what goes otherwise than it says, and what each command printed."""
+
+    page: str
+    wrong: list[str]
+    printed: list[str]
+
+
+def played(page: str, folder: Path) -> Played:
+    """Play the sessions of a page; ``folder`` is the current directory, and is not named in what is printed."""
     wrong: list[str] = []
+    printed: list[str] = []
     if not (folder / "specs").exists():
         (folder / "specs").symlink_to(_SPECS)
 
@@ -157,7 +207,9 @@ def played(page: str, folder: Path) -> tuple[str, list[str]]:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(text, encoding="utf-8")
             case Session() as session:
-                now = Session(tuple(_replayed(command, folder, wrong) for command in session.commands))
+                now = Session(
+                    tuple(_replayed(command, folder, wrong, printed) for command in session.commands)
+                )
                 return fence[0].replace(session.text + "```", now.text + "```")
             case NotRun() | None:
                 return fence[0]
@@ -165,11 +217,13 @@ def played(page: str, folder: Path) -> tuple[str, list[str]]:
                 assert_never(unknown)
         return fence[0]
 
-    return _FENCE.sub(replayed, page), wrong
+    return Played(_FENCE.sub(replayed, page), wrong, printed)
 
 
-def _replayed(command: Command, folder: Path, wrong: list[str]) -> Command:
+def _replayed(command: Command, folder: Path, wrong: list[str], every: list[str]) -> Command:
     code, printed = _run(command, folder)
+    printed = printed.replace(f"{folder}/", "")
+    every.append(printed)
     if code != command.exit_code:
         wrong.append(f"$ {command.line}\nends with {code} instead of {command.exit_code}:\n{printed}")
     elif not agrees(command.shown, printed):
@@ -182,7 +236,7 @@ def _main(pages: list[str]) -> None:
     for path in [Path(page).resolve() for page in pages]:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            page, wrong = played(path.read_text(encoding="utf-8"), Path(folder))
+            page, wrong, _ = played(path.read_text(encoding="utf-8"), Path(folder))
         path.write_text(page, encoding="utf-8")
         print(f"{path.name}: {len(wrong)} outputs were others", *wrong, sep="\n")
 

@@ -34,20 +34,21 @@ def test_what_a_page_shows_is_what_is_printed(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    _, wrong = played(text_of(page), tmp_path)
+    _, wrong, _ = played(text_of(page), tmp_path)
     assert wrong == []
 
 
 def test_a_page_that_shows_something_else_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = "`a.txt`:\n\n```text\none\ntwo\nthree\n```\n\nThen\n\n```console\n$ cat a.txt\none\n...\n$ false\n```\n"
-    same, wrong = played(page, tmp_path)
+    same, wrong, _ = played(page, tmp_path)
     assert wrong == ["$ false\nends with 1 instead of 0:\n"]
     assert same == page
     other = page.replace("\none\n...\n$ false", "\ntwo\n$ false  # exit code 1")
-    corrected, wrong = played(other, tmp_path)
+    corrected, wrong, printed = played(other, tmp_path)
     assert wrong == ["$ cat a.txt\nprints\none\ntwo\nthree\n\ninstead of\ntwo\n"]
     assert corrected == page.replace("...", "two\nthree").replace("$ false", "$ false  # exit code 1")
+    assert printed == ["one\ntwo\nthree\n", ""]
 
 
 def test_steps_are_files_commands_and_what_is_shown_only() -> None:

@@ -168,6 +168,12 @@ class _Scanner:
                 token.span,
                 help="write 'meta_schedule { ... }', with 'cache(a, b)' or 'block(B0, B1)' before the brace",
             )
+            # What stands in its braces, if it has any, is not outside of it.
+            ends = (
+                k for k in range(position + 1, len(self._tokens)) if self._tokens[k].text in {"{", "}", ";"}
+            )
+            end = next(ends, None)
+            opening = end if end is not None and self._tokens[end].text == "{" else None
         elif not _begins_statement(self._tokens, position):
             token.origin.sink.error(
                 "CF0304",

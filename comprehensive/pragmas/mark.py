@@ -226,7 +226,7 @@ class _Marker:
                 own[0].span,
                 help="let '#ifdef' and '#endif' hold the directive alone, or the directive with its whole loop",
             )
-            opened = start
+            opened = loop.start
         kept = [line for line in lines if line.start < opened]
         if lines:
             del result[-len(lines) :]

@@ -69,11 +69,16 @@ _LATER = ("sm_75", "sm_80", "sm_90", "sm_100")
 """Later architectures for those that ptxas no longer has: code for one of them tells as much."""
 
 
+_PLACE = re.compile(r"^ptxas \S+, (line \d+); error\s*: ")
+"""The words before an error of ptxas, with a file of ours that is gone when the error is read."""
+
+
 def _first_error(rejected: SourceRejectedError) -> str:
     lines = [line.strip() for line in rejected.log.splitlines() if line.strip()]
-    return next(
+    first = next(
         (line for line in lines if re.search(r"\berror\s*:", line)), lines[0] if lines else "without a word"
     )
+    return _PLACE.sub(r"\1: ", first)
 
 
 def _input_rejected(before: SourceRejectedError) -> CompileError:

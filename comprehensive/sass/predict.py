@@ -201,8 +201,8 @@ def occupancy_of(function: SassFunction, device: Device, launch: Launch) -> Occu
     if not held.blocks_per_sm:
         raise SassError(
             "CF1206",
-            f"no block of {launch.threads_per_block} threads of '{function.name}' fits {device.name}: "
-            f"{' and '.join(held.limits)}",
+            f"no block of {launch.threads_per_block} threads of '{function.name}' fits {device.name}, which has not "
+            f"enough {' and '.join(held.limits)}",
             "give fewer threads or less shared memory",
         )
     return held

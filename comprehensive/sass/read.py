@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from comprehensive.diagnostics import Note
 from comprehensive.sass.control import OLDEST_ARCHITECTURE, WORD_BYTES, control_of, words_of
 from comprehensive.sass.errors import SassError
 from comprehensive.sass.flow import falls_through, flow_of
@@ -106,7 +107,10 @@ def read_all(cubin: bytes, cuda_path: str | None = None) -> Mapping[str, SassFun
         }
     except NotDisassembledError as problem:
         raise SassError(
-            "CF1203", str(problem), "compile it anew with the nvcc of CUDA 13, which nvdisasm 13 belongs to"
+            "CF1203",
+            str(problem),
+            "compile it anew with the nvcc of CUDA 13, which nvdisasm 13 belongs to",
+            (Note(f"this is nvdisasm {used.tool.version}"),),
         ) from None
     except (KeyError, ValueError) as problem:
         raise SassError(

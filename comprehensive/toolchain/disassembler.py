@@ -55,9 +55,7 @@ class Disassembler:
             file.write_bytes(cubin)
             answer = run((self.tool.path, *flags, file), timeout_s=TIMEOUT_S)
             if answer.returncode != 0:
-                raise NotDisassembledError(
-                    f"nvdisasm {self.tool.version} does not take the cubin: {_reason(answer.stderr)}"
-                )
+                raise NotDisassembledError(f"nvdisasm does not take the cubin: {_reason(answer.stderr)}")
         self.cache.store(key, answer.stdout.encode())
         return answer.stdout
 

@@ -78,7 +78,7 @@ def compile_unit(
             [*words, "-MD", "-MF", str(listed)],
             timeout_s=timeout_s,
             cwd=source.parent,
-            environment={"TMPDIR": scratch},
+            environment={"TMPDIR": scratch, "LC_ALL": "C"},
         )
         log = (answer.stdout + answer.stderr).replace(f"{scratch}/", "")
         if answer.returncode != 0 or not output.is_file():

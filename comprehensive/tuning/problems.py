@@ -27,6 +27,7 @@ import numpy as np
 
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.diagnostics import Note
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Role
@@ -144,9 +145,10 @@ def problem(
     if 3 * found.bytes > room:  # as drawn, as expected, as computed
         raise value_error(
             "CF0905",
-            f"{name} at {shown} has {found.bytes} bytes of data, {3 * found.bytes} while results are compared; this "
-            f"machine has {room}",
+            f"{name} at {shown} has {found.bytes} bytes of data, {3 * found.bytes} while results are compared, which "
+            "is more than the memory of this machine",
             "give smaller sizes",
+            (Note(f"the memory of this machine has {room} bytes"),),
         )
     return found
 

@@ -39,7 +39,7 @@ def _section(code: str) -> str:
     for line in (page_of(code) or "").splitlines():
         if line.startswith("```"):
             fenced = not fenced
-            # A second word behind the language is the name of a file, which the tests of the pages read.
+            # A second word behind the language is the model of the directives, which the tests of the pages read.
             line = line.split(" ")[0]
         elif line.startswith("#") and not fenced:
             line = f"#{line}"

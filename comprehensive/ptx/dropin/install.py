@@ -122,7 +122,7 @@ def _demand_ours(directory: Path, names: tuple[str, ...]) -> None:
     ours = [] if record is None else record["files"]
     strange = [name for name in names if name not in ours and os.path.lexists(directory / name)]
     if record is None and not strange and directory.is_dir() and any(directory.iterdir()):
-        strange = ["other things"]
+        strange = sorted(path.name for path in directory.iterdir())[:3]
     if strange or (os.path.lexists(directory) and not directory.is_dir()):
         has = f" has {', '.join(strange)}," if strange else " is there,"
         message = f"{directory}{has} which comprehensive has not written"

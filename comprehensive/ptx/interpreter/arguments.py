@@ -33,8 +33,11 @@ class Passed:
 def launch_error(message: str, help: str, function: Function | None = None) -> CompileError:
     span = None
     if function is not None:
-        end = function.file.text.find("\n", function.start + 1)
-        span = Span(function.file, function.start, end if end > 0 else function.end)
+        text = function.file.text
+        # What stands between a function and the one before belongs to it.
+        start = function.start + len(text[function.start :]) - len(text[function.start :].lstrip())
+        end = text.find("\n", start)
+        span = Span(function.file, start, end if end > 0 else function.end)
     return CompileError((Diagnostic(Severity.ERROR, "CF1017", message, span, help=help),))
 
 
@@ -42,8 +45,10 @@ def place_arguments(kernel: Function, arguments: Sequence[Argument], memory: Mem
     """Allocates what arrays need. CompileError (CF1017) for what does not fit the kernel's parameters."""
     if len(arguments) != len(kernel.parameters):
         raise launch_error(
-            f"kernel '{kernel.symbol}' has {len(kernel.parameters)} parameters, {len(arguments)} arguments are given",
-            "give one argument a parameter",
+            f"the number of arguments, {len(arguments)}, is not that of the parameters of kernel '{kernel.symbol}', "
+            f"{len(kernel.parameters)}",
+            "give an argument for each parameter",
+            kernel,
         )
     arrays: list[tuple[Array, Allocation]] = []
     known: dict[int, Allocation] = {}

@@ -57,5 +57,5 @@ class DrawnScheduler(Scheduler):
             return self._groups.pop()
         return self._groups.pop(self._random.randrange(len(self._groups)))
 
-    def _anyone(self) -> Lanes | None:
-        return self._groups[0][1] if self._groups else None
+    def _anyone(self) -> tuple[Place, Lanes] | None:
+        return self._groups[0] if self._groups else None

@@ -11,7 +11,8 @@ from comprehensive.ptx.flow import Step
 class Fault(Exception):  # noqa: N818
     """An error while a kernel runs.
 
-    ``lane`` is a thread that it happened to, None where it is all; ``step`` where that is not what executes.
+    ``lane`` is a thread that it happened to, None where it is all; ``step`` where that is not what executes, and
+    ``place`` the part of the program that comes next, where nothing executes.
     """
 
     def __init__(self, code: str, message: str, lane: int | None, help: str) -> None:
@@ -21,6 +22,7 @@ class Fault(Exception):  # noqa: N818
         self.lane = lane
         self.help = help
         self.step: Step | None = None
+        self.place: tuple[int, ...] | None = None
 
 
 class Unsupported(Exception):  # noqa: N818

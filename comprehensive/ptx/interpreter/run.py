@@ -206,7 +206,10 @@ class _Execution:
         try:
             return self._scheduler.next(self._let_go)
         except Fault as fault:
-            raise self._located(fault, self._kernel, None) from None
+            if fault.place is None:
+                raise self._located(fault, self._kernel, None) from None
+            part = self._parts[fault.place[-1]]
+            raise self._located(fault, part.frame.function, next(iter(part.steps), None)) from None
 
     def _execute(self, place: Place, lanes: Lanes) -> None:
         part = self._parts[place[-1]]

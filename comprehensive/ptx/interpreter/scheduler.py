@@ -106,13 +106,15 @@ class Scheduler:
         """Count a turn. Fault (CF1013) where there have been too many."""
         self.turn += 1
         if self.turn > self._max_turns:
-            lanes = self._anyone()
-            raise Fault(
+            found = self._anyone()
+            fault = Fault(
                 "CF1013",
                 f"has not ended after {self._max_turns} turns",
-                None if lanes is None else int(lanes.index[0]),
+                None if found is None else int(found[1].index[0]),
                 "see what its loops wait for, or allow for more with max_turns",
             )
+            fault.place = None if found is None else found[0]
+            raise fault
 
     def _wake(self) -> None:
         for place, lanes in self._resting:
@@ -126,8 +128,8 @@ class Scheduler:
                 self._queue.add(place, lanes, self.turn)
         self._favoured = _Queue()
 
-    def _anyone(self) -> Lanes | None:
+    def _anyone(self) -> tuple[Place, Lanes] | None:
         for queue in (self._favoured, self._queue):
             if queue.heap:
-                return queue.groups[queue.heap[0]][0]
-        return self._resting[0][1] if self._resting else None
+                return queue.heap[0], queue.groups[queue.heap[0]][0]
+        return self._resting[0] if self._resting else None

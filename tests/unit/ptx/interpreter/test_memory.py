@@ -272,7 +272,7 @@ def test_arguments_of_all_kinds() -> None:
 @pytest.mark.parametrize(
     ("arguments", "grid", "block", "message"),
     [
-        ([], 1, 1, "has 1 parameters, 0 arguments"),
+        ([], 1, 1, "the number of arguments, 0, is not that of the parameters of kernel 'k', 1"),
         ([2.5], 1, 1, "does not fit parameter 'a0'"),
         ([1], (1, 0), 1, "the grid is (1, 0)"),
         ([1], 1, (64, 32), "has 2048 threads"),
