@@ -117,7 +117,7 @@ def _recipes() -> str:
         "Recipes and primitives",
         "A recipe cuts points into tiles and does them; it stands at the root of the tree as an alternative to the "
         "nest as written. [Primitives](#primitives) are the steps that recipes are composed of. "
-        "`comprehensive/schedule/README.md` has a sentence on each file. The sizes for which kernels are compiled "
+        "`comprehensive/schedule/README.md` names the content of each file. The sizes for which kernels are compiled "
         "stand in `specs/instances.toml`.",
         _table(("recipe", "when it is taken", "row"), rows),
         *(f"## {recipe.name}\n\n{markdown(import_module(type(recipe).__module__))}" for recipe, _ in every),
