@@ -41,7 +41,7 @@ test: $(STAMP) nvcc  ## all tests that need no GPU, except the slow ones
 test-all: $(STAMP) nvcc  ## all tests that need no GPU, on new random examples, compiling everything anew
 	HYPOTHESIS_PROFILE=exploring $(PY) -m pytest -n $(WORKERS) -m 'not gpu' --cold
 
-lint: $(STAMP)  ## style, format, prose of docstrings and types
+lint: $(STAMP)  ## style, format, prose of docstrings and tables of files, types
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m tests.prose

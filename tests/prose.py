@@ -1,8 +1,8 @@
-"""Reports docstrings whose first sentence is a fragment: ``python -m tests.prose``, a part of ``make lint``.
+"""Reports docstrings and descriptions of files that are fragments: ``python -m tests.prose``, a part of ``make lint``.
 
 In: the docstrings below the folders that are named, or below ``FOLDERS``: those of modules, classes and functions, and
-the strings behind fields and constants.  Out: a line ``file:line: ...`` for each fragment, and the exit status 1 if
-there is one.
+the strings behind fields and constants; and what the tables of files in READMEs say of each file.  Out: a line
+``file:line: ...`` for each fragment, and the exit status 1 if there is one.
 
 A docstring begins with a sentence ("Return the number of blocks of a launch.") or with a noun phrase ("The blocks of a
 launch.", "Whether the loop counts up.").  It is a fragment if its first word is one of ``OPENERS`` and its first
@@ -17,6 +17,11 @@ words, so that everyone can apply it:
 So "By default the tool is silent.", "Where a guard fails, the block is left." and "What is emitted is what was read."
 pass.  A main verb that is not in ``VERBS`` does not count: "Those of a block come first." is written "The statements of
 a block come first." instead.
+
+A row of a table is one of files if its first cell names a module or a folder in backquotes.  Each part of its other
+cells, between semicolons, is a noun phrase that names the content of the file ("the threads that execute next") or a
+short sentence; the same rule finds fragments ("which threads execute next"), and ``whether`` begins one there, too: a
+file is "the test that two accesses may overlap".
 """
 
 from __future__ import annotations
@@ -31,6 +36,9 @@ from pathlib import Path
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
+
+NOT_YET = frozenset({Path("comprehensive/model/README.md")})
+"""READMEs whose tables of files still have fragments."""
 
 FOLDERS = ("comprehensive", "benchmarks", "docs", "tests")
 
@@ -54,6 +62,10 @@ _CANDIDATE = re.compile(
 _CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
 _SENTENCE = re.compile(r"[.:;!?](?=\s|$)|\n[ \t]*\n")
 _WORD = re.compile(r"[\w']+")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_FILE = re.compile(r"`[\w/]+\.py`|`\w+/`")
+_PART = re.compile(r"(?:`[^`]*`|[^;`])+")
+_OPENERS_OF_CELLS = OPENERS | {"whether"}
 
 
 def first_sentence(text: str) -> str:
@@ -63,10 +75,11 @@ def first_sentence(text: str) -> str:
     return plain[: end.end()].strip() if end else plain
 
 
-def is_fragment(text: str) -> bool:
-    """Whether a docstring begins with a word of ``OPENERS`` and a sentence without a main verb."""
+def is_fragment(text: str, openers: frozenset[str] = OPENERS) -> bool:
+    """Whether a text begins with a word of ``openers`` and a sentence without a main verb."""
     sentence = first_sentence(text)
-    if not sentence or _words_of(sentence)[0] not in OPENERS or sentence.endswith("?"):
+    words = _words_of(sentence)
+    if not words or words[0] not in openers or sentence.endswith("?"):
         return False
     return not _has_main_verb(sentence) and not any(map(_is_main_clause, sentence.split(",")[1:]))
 
@@ -104,9 +117,24 @@ def fragments(source: str) -> Iterator[tuple[int, str]]:
                 pass
 
 
+def cell_fragments(readme: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each part of a description in a table of files that is a fragment."""
+    for number, line in enumerate(readme.splitlines(), start=1):
+        file, *descriptions = [cell.strip() for cell in _CELL_END.split(line)[1:-1]] or [""]
+        if _FILE.search(file):
+            # Semicolons within code separate nothing; a part is shown with its code.
+            for part in (part for cell in descriptions for part in _PART.findall(cell)):
+                if is_fragment(part, _OPENERS_OF_CELLS):
+                    yield number, part.strip()
+
+
 def main(folders: list[str]) -> int:
     """Print the fragments below the folders; return 1 if there are any, else 0."""
     status = 0
+    for path in sorted(path for folder in folders for path in {*Path(folder).rglob("README.md")} - NOT_YET):
+        for line, part in cell_fragments(path.read_text(encoding="utf-8")):
+            print(f"{path}:{line}: a description of a file is a fragment: {part}")
+            status = 1
     for path in sorted(path for folder in folders for path in Path(folder).rglob("*.py")):
         for line, sentence in sorted(fragments(path.read_text(encoding="utf-8"))):
             print(f"{path}:{line}: a docstring begins with a fragment: {sentence}")

@@ -1,4 +1,4 @@
-"""The lint of docstrings finds fragments, lets sentences and noun phrases pass, and names the line."""
+"""The lint finds fragments in docstrings and tables of files, lets sentences pass, and names the line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.prose import first_sentence, fragments, is_fragment, main
+from tests.prose import cell_fragments, first_sentence, fragments, is_fragment, main
 
 FRAGMENTS = [
     "What is made; only the first computes what the program did.",
@@ -113,3 +113,40 @@ def test_the_lint_names_file_and_line_and_fails(tmp_path: Path, capsys: pytest.C
         f"{bad}:11: a docstring begins with a fragment: What it counts to.",
         f"{bad}:14: a docstring begins with a fragment: How many rounds there are.",
     ]
+
+
+TABLE = """
+| file | content |
+|---|---|
+| `order.py` | the order of parts, in which threads meet again |
+| `lanes.py` | which threads execute now |
+| `alias.py` `forms.py` | the pairs of accesses: what may overlap; whether two accesses overlap; sums |
+| `words.py` | `what; how`: the words of a message \\| of an error; `so` |
+| `analysis/` | `analysis`; what is true of a function |
+| `verify.py` | the check of a pass | how it fails |
+| what it costs | how much |
+| `tool --flag` | what it does |
+"""
+
+
+def test_descriptions_of_files_in_tables_are_looked_at_part_by_part() -> None:
+    assert list(cell_fragments(TABLE)) == [
+        (5, "which threads execute now"),
+        (6, "whether two accesses overlap"),
+        (8, "what is true of a function"),
+        (9, "how it fails"),
+    ]
+
+
+def test_the_lint_names_the_line_of_a_readme_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(TABLE.replace("| `analysis/`", "`analysis/`"), encoding="utf-8")
+    assert main([str(tmp_path)]) == 1
+    assert (
+        f"{readme}:5: a description of a file is a fragment: which threads execute now"
+        in capsys.readouterr().out
+    )
+    readme.write_text("see `lanes.py`: which threads execute now\n", encoding="utf-8")
+    assert main([str(tmp_path)]) == 0

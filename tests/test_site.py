@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path, PurePosixPath
 
@@ -15,10 +16,12 @@ from comprehensive.ptx.passes.registry import PASSES
 from comprehensive.schedule.recipes.registry import ALTERNATIVES
 from docs.generator.docstrings import first_paragraph, markdown
 from docs.generator.links import faults
+from docs.generator.registries import primitives
 from docs.generator.rewritten import rewritten
 from docs.generator.sources import write_sources
 
 ROOT = Path(__file__).resolve().parent.parent
+SCHEDULE = ROOT / "comprehensive/schedule"
 PLACES = {
     "docs/guides/ptx.md": "guides/ptx.md",
     "comprehensive/poly": "packages/comprehensive/poly/index.md",
@@ -33,6 +36,26 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "sources"
     write_sources(ROOT, folder)
     return folder
+
+
+def test_every_primitive_of_the_schedule_has_a_section(sources: Path) -> None:
+    text = page(sources, "reference/recipes.md")
+    assert [name for name in primitives() if f"\n### {name}\n" not in text] == []
+
+
+def test_primitives_are_those_of_the_table_and_those_that_stages_of_kernels_name() -> None:
+    readme = (SCHEDULE / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("\n| primitive |")[2].partition("\n\n")[0]
+    assert re.findall(r"\b(\w+)\.py\b", table) == list(primitives())
+    calls = [
+        node
+        for path in sorted(SCHEDULE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "commented"
+    ]
+    named = {word.value for call in calls if isinstance(word := call.args[1], ast.Constant)}
+    assert len(named) > 3
+    assert named - {"stage"} <= set(primitives())  # copies to shared memory belong to several of them
 
 
 def page(sources: Path, name: str) -> str:

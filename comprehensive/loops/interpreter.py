@@ -6,7 +6,8 @@ order, one point after the other: the serial elision of the program.  Whatever C
 
     run(nest, {"n": 8, "B": 4}, {"a": numpy.zeros(8, "int32")})["a"]
 
-A nest is compiled to one Python function once; see ``compile_python.py`` and ``arithmetic.py``.
+A nest is compiled to one Python function once; see ``compile_python.py``, ``python_expressions.py``
+and ``arithmetic.py``.
 """
 
 from __future__ import annotations
@@ -24,14 +25,13 @@ import numpy.typing as npt
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.arithmetic import EndlessLoopError, UndefinedBehaviour, Value
 from comprehensive.loops.compile_python import (
-    ExprCompiler,
-    Writer,
     compile_body,
     count_turn,
     loop_header,
 )
 from comprehensive.loops.elements import numbers, stored
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Scalar, Threads
+from comprehensive.loops.python_expressions import ExprCompiler, Writer
 from comprehensive.loops.types import environment_of
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, If, Name, ScalarType
 from comprehensive.metafork.scalar_types import promote

@@ -40,15 +40,16 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.attempt import attempt
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.grammar import parse
+from comprehensive.metafork.extents import parts
 from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import scalar_type, stored_literal
-from comprehensive.metafork.named_constants import Constants, declarations, split
+from comprehensive.metafork.named_constants import Constants, declarations
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
 from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.substitution import Substitution
-from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import (
     arrays,
     names,
@@ -71,7 +72,7 @@ def constant_arrays(declarations: Iterable[Item], constants: Constants) -> dict[
         kind = scalar_type(token.text for token in words[:first] if token.type == "TYPE_WORD")
         if item.has_body or kind is None or all(token.text != "const" for token in words[:first]):
             continue
-        for declarator in split(words[first:-1]):
+        for declarator in parts(words[first:-1]):
             table = _table(declarator, kind, constants)
             if table is not None:
                 found[table.name] = table
@@ -149,7 +150,7 @@ def lengths_of(words: Sequence[Token], constants: Constants) -> tuple[int | None
 
 def _parts(group: Sequence[Token]) -> list[Sequence[Token]]:
     """Return the parts between the commas of a list in braces; a comma at its end is followed by nothing."""
-    return [part for part in split(group[1:-1]) if part]
+    return [part for part in parts(group[1:-1]) if part]
 
 
 def _filled(
@@ -181,9 +182,8 @@ def _filled(
 def _expression(words: Sequence[Token], constants: Constants) -> Expr | None:
     if not words:
         return None
-    origin = Origin(words[0].origin.file, DiagnosticSink())
     plain = [
-        token._replace(start=word.start, end=word.end, origin=origin)
+        token._replace(start=word.start, end=word.end, origin=words[0].origin)
         for word in words
         for token in constants.get(word.text, (word,))
     ]
@@ -192,9 +192,7 @@ def _expression(words: Sequence[Token], constants: Constants) -> Expr | None:
         depth += (token.type in OPENING) - (token.type in CLOSING)
         if depth > 50:
             return None
-    end = plain[-1].end
-    tree: Expr | None = parse("condition", plain, Token("$END", "", end, end, origin))
-    return None if origin.sink.has_errors else tree
+    return attempt("condition", plain).tree
 
 
 def _element(value: Expr, kind: ScalarType) -> Expr | None:

@@ -9,15 +9,15 @@ from functools import cache
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.metafork.ast import Expr
-from comprehensive.metafork.grammar import parse
-from comprehensive.metafork.tokens import Origin, Token, tokens
+from comprehensive.metafork.attempt import attempt
+from comprehensive.metafork.tokens import Origin, tokens
 
 
 @cache
 def expression(text: str) -> Expr:
     """The expression. ValueError where the text is none."""
-    origin = Origin(SourceFile("<expression>", text), DiagnosticSink())
-    found = parse("condition", list(tokens(origin)), Token("$END", "", len(text), len(text), origin))
-    if found is None or origin.sink.has_errors:
+    words = list(tokens(Origin(SourceFile("<expression>", text), DiagnosticSink())))
+    found: Expr | None = attempt("condition", words).tree if words else None
+    if found is None:
         raise ValueError(f"'{text}' is no expression")
     return found

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from comprehensive.metafork.tokens import Token
-
-_OPENING = ("LPAR", "LSQB", "LBRACE")
-_CLOSING = ("RPAR", "RSQB", "RBRACE")
+from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 
 class Extents:
@@ -86,14 +83,20 @@ class Extents:
                 break
         return position
 
-    def commas(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The ranges between the commas outside all brackets."""
-        ranges: list[tuple[int, int]] = []
-        depth, first = 0, start
-        for position in range(start, end):
-            kind = self._tokens[position].type
-            depth += (kind in _OPENING) - (kind in _CLOSING)
-            if kind == "COMMA" and depth == 0:
-                ranges.append((first, position))
-                first = position + 1
-        return [*ranges, (first, end)]
+
+def between_commas(tokens: Sequence[Token], start: int, end: int) -> list[tuple[int, int]]:
+    """The ranges between the commas from ``start`` to ``end`` that are outside all brackets."""
+    ranges: list[tuple[int, int]] = []
+    depth, first = 0, start
+    for position in range(start, end):
+        kind = tokens[position].type
+        depth += (kind in OPENING) - (kind in CLOSING)
+        if kind == "COMMA" and depth == 0:
+            ranges.append((first, position))
+            first = position + 1
+    return [*ranges, (first, end)]
+
+
+def parts(words: Sequence[Token]) -> list[Sequence[Token]]:
+    """The parts of a list between the commas outside all brackets."""
+    return [words[first:last] for first, last in between_commas(words, 0, len(words))]

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Sequence
 
 from comprehensive.metafork.ast import IntLiteral, Parameter, ScalarType
 from comprehensive.metafork.constant_arrays import lengths_of
+from comprehensive.metafork.extents import parts
 from comprehensive.metafork.items import Item
 from comprehensive.metafork.literals import scalar_type
-from comprehensive.metafork.named_constants import Constants, split
+from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.tokens import Token
 
 _OTHERS = frozenset(("const", "extern", "typedef", "volatile"))
@@ -36,7 +37,7 @@ def file_variables(declarations: Iterable[Item], constants: Constants) -> dict[s
         kind = scalar_type(token.text for token in words[:first] if token.type == "TYPE_WORD")
         if item.has_body or item.is_prototype or kind is None or _OTHERS & {t.text for t in words[:first]}:
             continue
-        for declarator in split(words[first:-1]):
+        for declarator in parts(words[first:-1]):
             variable = _variable(declarator, kind, constants)
             if variable is not None:
                 found[variable.name] = variable

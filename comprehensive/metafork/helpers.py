@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.diagnostics import DiagnosticSink, Note, Span
+from comprehensive.diagnostics import Note, Span
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -27,15 +27,16 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.attempt import attempt
+from comprehensive.metafork.extents import parts
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import SUPPORTED_TYPES, scalar_type
 from comprehensive.metafork.local_pointers import without_pointers
-from comprehensive.metafork.named_constants import Constants, declared_names, split
+from comprehensive.metafork.named_constants import Constants, declared_names
 from comprehensive.metafork.region_body import region_body
 from comprehensive.metafork.substitution import Part, Substitution
-from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 RETURN = "return"
@@ -166,13 +167,10 @@ def _parameters(words: Sequence[Token], name: Token) -> tuple[Parameter, ...] | 
     if [word.text for word in words] in ([], ["void"]):
         return ()
     found: list[Parameter] = []
-    for part in split(words):
-        quiet = Origin(name.origin.file, DiagnosticSink())
-        own = [token._replace(origin=quiet) for token in part]
+    for part in parts(words):
         span = part[0].span.to(part[-1].span) if part else name.span
-        end = Token("$END", "", span.end, span.end, quiet)
-        parameter: Parameter | None = parse("parameter", own, end) if part else None
-        if parameter is None or quiet.sink.has_errors:
+        parameter: Parameter | None = attempt("parameter", part).tree if part else None
+        if parameter is None:
             if part and part[0].text == "...":
                 text = f"'{name.text}' takes any number of arguments, and a region cannot call it"
             else:

@@ -16,10 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from comprehensive.diagnostics import GENERATED, DiagnosticSink
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -36,42 +35,17 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
-from comprehensive.metafork.extents import Extents
+from comprehensive.metafork.attempt import expression_of
+from comprehensive.metafork.extents import Extents, between_commas
 from comprehensive.metafork.functions import MATH
-from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.host_loops import Exchange, LoopText, host_loop
-from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
+from comprehensive.metafork.host_scopes import Fact, HostScope, HostScopes, Opaque, Precondition
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundRegion
-from comprehensive.metafork.scope import Kind, Scope, Symbol
+from comprehensive.metafork.scope import Scope
 from comprehensive.metafork.stability import Changes
-from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import names, subexpressions
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """A name that host code declares in a way that the language has no words for."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Precondition:
-    condition: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A condition that holds at ``position`` and until something that it reads changes.
-
-    ``governs``: the condition of a statement of host code, which runs only where it holds.
-    """
-
-    condition: Expr
-    position: int
-    governs: bool = False
-
 
 _MOST_LOOPS = 16
 """Loops around a region whose turns are understood."""
@@ -84,8 +58,6 @@ _LONGEST_EXPRESSION = 1000
 
 Inlined: TypeAlias = Callable[[Expr, Scope], Expr]
 """An expression with calls of functions of the file as what they return, where that is one expression."""
-
-Item: TypeAlias = HostScalar | HostArray | Opaque | Precondition | Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +83,6 @@ class HostCode:
     surroundings: tuple[Surroundings, ...]
     asserts: tuple[HostAssert, ...]
     definitions: frozenset[int]
-
-
-@dataclass(slots=True)
-class _Scope:
-    """``kind`` is "brace", "if", "switch" or "statement" (what a loop or an else governs).
-
-    What is no brace starts at ``start`` and ends before ``end``; ``loop`` is its header, ``condition`` what has to hold
-    for it to run, where these are understood.
-    """
-
-    kind: str
-    start: int = 0
-    end: int = 0
-    loop: HostLoop | None = None
-    condition: Expr | None = None
-    items: list[Item] = field(default_factory=lambda: [])
 
 
 def host_code(
@@ -166,8 +122,6 @@ class _Reader:
         self._exchanges = exchanges
         self._closings = closings
         self._inlined = inlined
-        self._types = {p.name: p.type for p in parameters if not p.is_data}
-        self._scalars = {p.name for p in parameters if not p.is_data}
         self._changes = changes
         self._changed = changes.names
         self._qualified: set[str] = set()
@@ -176,10 +130,9 @@ class _Reader:
         self._extents = Extents(tokens, closings)
         self._first_exit = _first_exit(tokens, closings)
         """The position where host code may first leave the function on its own."""
-        self._scopes = [_Scope("brace")]
+        self._scopes = HostScopes({p.name: p.type for p in parameters if not p.is_data})
         self._refused: Expr | None = None
         """The condition of the ``if`` to which an ``else`` that comes next belongs."""
-        self._bindings: dict[str, list[HostScalar | HostArray | Opaque]] = {}
         self.surroundings: list[Surroundings] = []
         self.asserts: list[HostAssert] = []
         self.definitions: set[int] = set()
@@ -199,10 +152,10 @@ class _Reader:
             case "SEMI":
                 return self._ended(position + 1)
             case "LBRACE":
-                self._scopes.append(_Scope("brace"))
+                self._scopes.open.append(HostScope("brace"))
                 return position + 1
             case "RBRACE":
-                while len(self._scopes) > 1 and self._leave() != "brace":
+                while len(self._scopes.open) > 1 and self._scopes.leave() != "brace":
                     pass
                 return self._ended(position + 1)
             case "FOR":
@@ -214,11 +167,11 @@ class _Reader:
             case "SWITCH" if token.text == "switch":
                 return self._governed(position, "switch")
             case "ELSE":
-                self._scopes.append(_Scope("statement", position, len(self._tokens)))
+                self._scopes.open.append(HostScope("statement", position, len(self._tokens)))
                 self._hold(None if self._refused is None else Unary("!", self._refused), position + 1)
                 return position + 1
             case "DO":
-                self._scopes.append(_Scope("statement", position, len(self._tokens)))
+                self._scopes.open.append(HostScope("statement", position, len(self._tokens)))
                 return position + 1
             case _:
                 return self._simple(position)
@@ -226,20 +179,22 @@ class _Reader:
     def _ended(self, position: int) -> int:
         """A statement has ended before ``position``: so have the loops and conditions that govern it."""
         if position < len(self._tokens) and self._tokens[position].type == "ELSE":
-            while self._scopes[-1].kind in ("statement", "switch"):
-                self._leave()
-            if self._scopes[-1].kind == "if":
-                self._refused = self._scopes[-1].condition
-                self._leave()
+            while self._scopes.open[-1].kind in ("statement", "switch"):
+                self._scopes.leave()
+            if self._scopes.open[-1].kind == "if":
+                self._refused = self._scopes.open[-1].condition
+                self._scopes.leave()
             return position
-        while self._scopes[-1].kind != "brace":
-            self._leave()
+        while self._scopes.open[-1].kind != "brace":
+            self._scopes.leave()
         return position
 
     def _governed(self, position: int, kind: str) -> int:
         end = self._extents.group(position + 1)
         condition = None if kind == "switch" else self._expression(position + 2, end - 1)
-        self._scopes.append(_Scope(kind, position, self._extents.statement(position), condition=condition))
+        self._scopes.open.append(
+            HostScope(kind, position, self._extents.statement(position), condition=condition)
+        )
         self._hold(condition, end)
         return end
 
@@ -247,12 +202,12 @@ class _Reader:
         """Add the fact that a condition holds at ``position``, which it governs; not within an ``#if``, where it may
         govern another statement."""
         if condition is not None and self._conditionals == 0:
-            self._add(Fact(condition, position, governs=True))
+            self._scopes.add(Fact(condition, position, governs=True))
 
     def _for(self, position: int) -> int:
-        scope = _Scope("statement", position, self._extents.statement(position))
-        is_followed = sum(outer.kind == "statement" for outer in self._scopes) < _MOST_LOOPS
-        self._scopes.append(scope)
+        scope = HostScope("statement", position, self._extents.statement(position))
+        is_followed = sum(outer.kind == "statement" for outer in self._scopes.open) < _MOST_LOOPS
+        self._scopes.open.append(scope)
         end = self._extents.group(position + 1)
         first = position + 2
         last = self._extents.semicolon(first, end)
@@ -261,7 +216,7 @@ class _Reader:
             scope.loop = self._loop(scope, last, end) if is_followed else None
         return end
 
-    def _loop(self, scope: _Scope, first: int, body: int) -> HostLoop | None:
+    def _loop(self, scope: HostScope, first: int, body: int) -> HostLoop | None:
         """The loop with the first ``;`` of its header at ``first``, if the header declares one scalar."""
         second = self._extents.semicolon(first + 1, body)
         declared = [item.name for item in scope.items if isinstance(item, HostScalar)]
@@ -303,7 +258,7 @@ class _Reader:
 
     def _always_passed(self) -> bool:
         """Whether a statement here surely runs before those after it: no ``case`` or ``#if`` leaves it out."""
-        return self._conditionals == 0 and all(scope.kind != "switch" for scope in self._scopes)
+        return self._conditionals == 0 and all(scope.kind != "switch" for scope in self._scopes.open)
 
     # --- asserts -----------------------------------------------------------------------------------------
 
@@ -317,7 +272,7 @@ class _Reader:
         span = self._tokens[start].span.to(self._tokens[end].span)
         self.asserts.append(HostAssert(condition, span))
         if condition is not None and self._always_passed():
-            self._add(Precondition(condition) if self._is_stable(condition) else Fact(condition, end))
+            self._scopes.add(Precondition(condition) if self._is_stable(condition) else Fact(condition, end))
         return True
 
     # --- declarations ------------------------------------------------------------------------------------
@@ -335,7 +290,7 @@ class _Reader:
         qualifiers = {token.text for token in head if token.type == "QUALIFIER"}
         # What is static keeps its value from one call to the next, unless it never has another.
         plain = qualifiers <= {"const", "register"} or qualifiers == {"static", "const"}
-        for first, last in self._extents.commas(position, end):
+        for first, last in between_commas(self._tokens, position, end):
             if not plain:
                 self._qualified |= {t.text for t in self._tokens[first:last] if t.type == "NAME"}
             self._declarator(kind, first, last, keep_values and plain)
@@ -348,7 +303,7 @@ class _Reader:
                 if token.type not in ("STAR", "QUALIFIER", "STRUCT"):
                     return
             elif before.type in ("NAME", "STAR"):
-                self._add(Opaque(token.text))
+                self._scopes.add(Opaque(token.text))
 
     def _declarator(self, kind: ScalarType | None, first: int, last: int, keep_value: bool) -> None:
         tokens = self._tokens
@@ -366,13 +321,13 @@ class _Reader:
         if not plain or kind is None or (position < last and not initialised) or (dims and initialised):
             names_here = [t.text for t in tokens[first:last] if t.type == "NAME"]
             if names_here:
-                self._add(Opaque(names_here[0]))
+                self._scopes.add(Opaque(names_here[0]))
             return
         self.definitions.add(first)
         if not dims:
             value = self._expression(position + 1, last) if initialised and keep_value else None
             stable = value is not None and name.text not in self._changed and self._is_stable(value)
-            self._add(HostScalar(name.text, kind, value if stable else None, name.span))
+            self._scopes.add(HostScalar(name.text, kind, value if stable else None, name.span))
             if (
                 value is not None
                 and not stable
@@ -381,13 +336,13 @@ class _Reader:
                 and name.text not in names(value)
             ):
                 # The conversion to the type of the scalar may change the value: who uses the fact has to look.
-                self._add(Fact(Binary("==", Name(name.text), Cast(kind, value)), last))
+                self._scopes.add(Fact(Binary("==", Name(name.text), Cast(kind, value)), last))
             return
         known = tuple(dim for dim in dims if dim is not None and self._is_stable(dim))
         if len(known) == len(dims):
-            self._add(HostArray(name.text, kind, known, name.span.to(tokens[position - 1].span)))
+            self._scopes.add(HostArray(name.text, kind, known, name.span.to(tokens[position - 1].span)))
         else:
-            self._add(Opaque(name.text))
+            self._scopes.add(Opaque(name.text))
 
     # --- values ------------------------------------------------------------------------------------------
 
@@ -395,17 +350,11 @@ class _Reader:
         """The expression at these positions if it is in the language and reads visible scalars only."""
         if not 0 < end - start <= _LONGEST_EXPRESSION:
             return None
-        quiet = DiagnosticSink()
-        origin = Origin(self._tokens[start].origin.file, quiet)
-        tokens = [token._replace(origin=origin) for token in self._tokens[start:end]]
-        if too_deep_in_text(tokens) is not None:
-            return None
-        last = tokens[-1].end
-        found: Expr | None = parse("condition", tokens, Token("$END", "", last, last, origin))
-        if found is None or quiet.has_errors or too_deep_in_tree((found,)) is not None:
+        found = expression_of(self._tokens[start:end])
+        if found is None:
             return None
         if any(isinstance(node, Call) and node.function not in MATH for node in subexpressions(found)):
-            found = self._inlined(found, self._scope_here())
+            found = self._inlined(found, self._scopes.visible_scalars())
         for node in subexpressions(found):
             if isinstance(node, Index):
                 return None
@@ -413,25 +362,12 @@ class _Reader:
                 node.function not in MATH or len(MATH[node.function].arguments) != len(node.arguments)
             ):
                 return None
-        return found if all(self._is_scalar(name) for name in names(found)) else None
-
-    def _scope_here(self) -> Scope:
-        """The scalars that are visible here."""
-        symbols = {name: Symbol(Kind.PARAMETER, kind, GENERATED) for name, kind in self._types.items()}
-        for name, stack in self._bindings.items():
-            match stack:
-                case [*_, HostScalar(_, kind)]:
-                    symbols[name] = Symbol(Kind.HOST, kind, GENERATED)
-                case [*_, _]:
-                    symbols.pop(name, None)
-                case _:
-                    pass
-        return Scope(None, symbols)
+        return found if all(self._scopes.is_scalar(name) for name in names(found)) else None
 
     def _is_stable(self, expression: Expr) -> bool:
         """Whether an expression keeps its value: nothing that it reads changes or is set by a loop."""
         for name in names(expression):
-            item = self._binding(name)
+            item = self._scopes.binding(name)
             if name in self._changed or (isinstance(item, HostScalar) and item.value is None):
                 return False
         return True
@@ -443,75 +379,32 @@ class _Reader:
     def _reaches(self, fact: Fact, position: int) -> bool:
         """Whether a fact still holds at ``position``: also when it comes there around a loop."""
         read = set(names(fact.condition))
-        around = (s for s in self._scopes if s.kind == "statement" and s.start >= fact.position)
+        around = (s for s in self._scopes.open if s.kind == "statement" and s.start >= fact.position)
         return not self._loses(read, fact.position, position) and not any(
             self._loses(read, scope.start, scope.end) for scope in around
         )
 
-    # --- scopes ------------------------------------------------------------------------------------------
-
-    def _binding(self, name: str) -> HostScalar | HostArray | Opaque | None:
-        stack = self._bindings.get(name)
-        return stack[-1] if stack else None
-
-    def _is_scalar(self, name: str) -> bool:
-        item = self._binding(name)
-        return name in self._scalars if item is None else isinstance(item, HostScalar)
-
-    def _add(self, item: Item) -> None:
-        self._scopes[-1].items.append(item)
-        if not isinstance(item, Precondition | Fact):
-            self._bindings.setdefault(item.name, []).append(item)
-
-    def _leave(self) -> str:
-        """Closes the innermost scope; its kind."""
-        scope = self._scopes.pop()
-        for item in scope.items:
-            if not isinstance(item, Precondition | Fact):
-                self._bindings[item.name].pop()
-        return scope.kind
-
     def _visible(self, position: int) -> Surroundings:
-        """The items in force here: a name hides an outer one, and what was said in terms of that one."""
-        items: dict[int, Item] = {}
-        speaking_of: dict[str, list[int]] = {}
-        for number, item in enumerate(item for scope in self._scopes for item in scope.items):
-            if not isinstance(item, Precondition | Fact):
-                for earlier in speaking_of.pop(item.name, []):
-                    _hide(items, earlier, item.name)
-            items[number] = item
-            for name in _mentioned(item):
-                speaking_of.setdefault(name, []).append(number)
-        reaching = [f for f in items.values() if isinstance(f, Fact) and self._reaches(f, position)]
+        items = self._scopes.in_force()
+        reaching = [f for f in items if isinstance(f, Fact) and self._reaches(f, position)]
         return Surroundings(
-            tuple(item for item in items.values() if isinstance(item, HostScalar)),
-            tuple(item for item in items.values() if isinstance(item, HostArray)),
-            tuple(item.condition for item in items.values() if isinstance(item, Precondition)),
+            tuple(item for item in items if isinstance(item, HostScalar)),
+            tuple(item for item in items if isinstance(item, HostArray)),
+            tuple(item.condition for item in items if isinstance(item, Precondition)),
             tuple(f.condition for f in reaching if not f.governs),
             tuple(f.condition for f in reaching if f.governs),
-            self._governing(),
-            frozenset(item.name for item in items.values() if isinstance(item, Opaque)),
+            self._scopes.governing(),
+            frozenset(item.name for item in items if isinstance(item, Opaque)),
             self._is_certain(position),
         )
 
     def _is_certain(self, position: int) -> bool:
         """Whether a region here runs whenever its loops turn: nothing else governs it, and nothing before it leaves."""
-        if self._conditionals or any(scope.kind != "brace" and scope.loop is None for scope in self._scopes):
+        if self._conditionals or any(
+            scope.kind != "brace" and scope.loop is None for scope in self._scopes.open
+        ):
             return False
         return position <= self._first_exit
-
-    def _governing(self) -> tuple[HostLoop, ...]:
-        """The loops around a region here, if nothing else decides how often it runs."""
-        loops: list[HostLoop] = []
-        hidden: set[str] = set()
-        for scope in reversed(self._scopes):
-            loop = scope.loop
-            if loop is not None and not hidden & {loop.iterator, *names(loop.start), *names(loop.bound)}:
-                loops.insert(0, loop)
-            elif scope.kind != "brace":
-                return ()
-            hidden |= {item.name for item in scope.items if not isinstance(item, Precondition | Fact)}
-        return tuple(loops)
 
 
 def _first_exit(tokens: Sequence[Token], closings: dict[int, int]) -> int:
@@ -535,28 +428,3 @@ def _opened(directive: str) -> int:
     """Return the change of the number of open conditionals by a preprocessor line."""
     word = re.match(r"#\s*(if|ifdef|ifndef|endif)\b", directive)
     return 0 if word is None else -1 if word[1] == "endif" else 1
-
-
-def _mentioned(item: Item) -> set[str]:
-    match item:
-        case HostScalar(name, _, value):
-            return {name, *(() if value is None else names(value))}
-        case HostArray(name, _, dims):
-            return {name, *(read for dim in dims for read in names(dim))}
-        case Opaque(name):
-            return {name}
-        case Precondition(condition) | Fact(condition):
-            return set(names(condition))
-
-
-def _hide(items: dict[int, Item], number: int, name: str) -> None:
-    """Forget what an item says when a new ``name`` hides an outer one."""
-    match items.get(number):
-        case HostScalar(own) as scalar if own != name:
-            items[number] = replace(scalar, value=None)
-        case HostArray(own) if own != name:
-            items[number] = Opaque(own)
-        case None:
-            pass
-        case _:
-            del items[number]

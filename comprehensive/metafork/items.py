@@ -12,10 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from comprehensive.metafork.tokens import Token
-
-OPENING = ("LBRACE", "LPAR", "LSQB")
-CLOSING = ("RBRACE", "RPAR", "RSQB")
+from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 
 @dataclass(frozen=True, slots=True)

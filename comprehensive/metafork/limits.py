@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import Expr, Stmt
-from comprehensive.metafork.tokens import Token
+from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 from comprehensive.metafork.walk import too_deep
 
 MAXIMUM_DEPTH = 200
@@ -18,19 +18,16 @@ MAXIMUM_DEPTH = 200
 MAXIMUM_TOKENS = 20_000
 """Tokens of one region; parsing takes a few microseconds each."""
 
-_OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
-_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
-
 
 def too_deep_in_text(tokens: Iterable[Token]) -> Span | None:
     """The first bracket, of any kind, inside MAXIMUM_DEPTH others."""
     depth = 0
     for token in tokens:
-        if token.type in _OPENING:
+        if token.type in OPENING:
             depth += 1
             if depth > MAXIMUM_DEPTH:
                 return token.span
-        elif token.type in _CLOSING:
+        elif token.type in CLOSING:
             depth = max(0, depth - 1)
     return None
 

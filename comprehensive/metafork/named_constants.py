@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.extents import parts
 from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundFunction
@@ -149,7 +150,7 @@ def _enumerations(item: Sequence[Token], found: dict[str, tuple[Token, ...]]) ->
 def _members(inside: Sequence[Token], found: dict[str, tuple[Token, ...]]) -> None:
     """``A, B = 4, C`` are 0, 4 and 5; after a value that is not understood nothing is known."""
     following: int | None = 0
-    for words in split(inside):
+    for words in parts(inside):
         if not words:
             continue
         if len(words) > 2 and words[1].type == "ASSIGN":
@@ -170,7 +171,7 @@ def _scalars(item: Sequence[Token], found: dict[str, tuple[Token, ...]]) -> None
     kind = scalar_type(token.text for token in head if token.type == "TYPE_WORD")
     if kind is None or all(token.text != "const" for token in head):
         return
-    for words in split(item[first:-1]):
+    for words in parts(item[first:-1]):
         if len(words) < 3 or words[0].type != "NAME" or words[1].type != "ASSIGN":
             continue
         value = _value(words[2:], kind, found)
@@ -224,15 +225,3 @@ def _lexed(text: str, place: Token) -> tuple[Token, ...]:
     return tuple(
         token._replace(start=place.start, end=place.end, origin=place.origin) for token in tokens(origin)
     )
-
-
-def split(words: Sequence[Token]) -> list[Sequence[Token]]:
-    """The parts between the commas outside all brackets."""
-    parts: list[Sequence[Token]] = []
-    depth, first = 0, 0
-    for position, token in enumerate(words):
-        depth += (token.type in OPENING) - (token.type in CLOSING)
-        if token.type == "COMMA" and depth == 0:
-            parts.append(words[first:position])
-            first = position + 1
-    return [*parts, words[first:]]

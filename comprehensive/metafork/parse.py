@@ -13,45 +13,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import NamedTuple
 
-from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
+from comprehensive.diagnostics import DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import (
     ConstantArray,
     Expr,
     Function,
     HostAssert,
-    IntLiteral,
     MetaSchedule,
-    Name,
     Parameter,
     Program,
     Stmt,
 )
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
 from comprehensive.metafork.constant_arrays import constant_arrays, constant_arrays_inside, with_tables
-from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables, names_spoken
 from comprehensive.metafork.file_variables import file_variables
-from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
 from comprehensive.metafork.host_pointers import AtRegion, HostPointers, host_pointers
 from comprehensive.metafork.inlining import Helpers, Inliner, scope_of_tables
 from comprehensive.metafork.items import Item, items
-from comprehensive.metafork.limits import (
-    too_deep_in_text,
-    too_deep_in_tree,
-)
-from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.local_pointers import without_pointers
-from comprehensive.metafork.locate import FoundFunction, FoundRegion, end_of_group, locate
+from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
 from comprehensive.metafork.named_constants import Constants, declared_names, named_constants, with_constants
 from comprehensive.metafork.notation import MetaFork, Notation, RegionText
+from comprehensive.metafork.parameters import parameters_of
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.preprocessor.stream import Preprocessed, preprocess
 from comprehensive.metafork.region_body import region_body
+from comprehensive.metafork.region_clauses import region_clauses
 from comprehensive.metafork.scope import Scope, scope_of_region
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, tokens, unterminated_comment
@@ -155,7 +146,7 @@ class _FunctionReader:
 
     def read(self, found: FoundFunction) -> Function:
         sink = self._origin.sink
-        parameters, understood = self._parameters(found)
+        parameters, understood = parameters_of(self._tokens, found, self._helpers.outside, self._other_types)
         body, host, regions = self._body_tokens(found)
         own = declared_names(self._tokens[found.parameters.start : found.closing])
         parameters = (*parameters, *self._of_file(body, host, own))
@@ -231,53 +222,6 @@ class _FunctionReader:
 
     # --- heads -------------------------------------------------------------------------------------------
 
-    def _parameters(self, found: FoundFunction) -> tuple[tuple[Parameter, ...], bool]:
-        sink = self._origin.sink
-        parameters: list[Parameter] = []
-        understood = True
-        for first, last in _split(self._tokens, found.parameters):
-            words = self._tokens[first:last]
-            if [word.text for word in words] == ["void"] and len(found.parameters) == 1:
-                continue
-            span = words[0].span.to(words[-1].span) if words else self._tokens[last].span
-            quiet = Origin(span.file, DiagnosticSink())
-            parameter: Parameter | None = None
-            if words and too_deep_in_text(words) is None:
-                own = [token._replace(origin=quiet) for token in words]
-                parameter = parse_tokens("parameter", own, Token("$END", "", span.end, span.end, quiet))
-            dims = () if parameter is None else tuple(d for d in parameter.dims if d is not None)
-            unknown = _unknown_type(words)
-            if unknown is not None:
-                understood = False
-                known = self._other_types.get(unknown.text)
-                is_structure = known is not None or any(word.type == "STRUCT" for word in words)
-                sink.error(
-                    "CF0117",
-                    f"'{shorten(unknown.text)}' is not a type of the language",
-                    unknown.span,
-                    notes=() if known is None else (Note("this is no name of a scalar type", known.span),),
-                    help="pass what it is made of: a parameter or an array of its own for every member, "
-                    "'const float *x' for 'p[i].x'"
-                    if is_structure
-                    else self._helpers.outside.help_if_missing(type_to_use(unknown.text)),
-                )
-            elif parameter is None or quiet.sink.has_errors or too_deep_in_tree(dims) is not None:
-                understood = False
-                reasons = tuple(Note(d.message, d.span) for d in quiet.sink.diagnostics if d.code == "CF0117")
-                sink.error(
-                    "CF0216",
-                    f"a parameter of '{found.name}', which holds a region, is not understood",
-                    span,
-                    notes=reasons,
-                    help=_open_extent(words)
-                    or _several_stars(found.name, words)
-                    or "parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
-                    + SUPPORTED_TYPES,
-                )
-            else:
-                parameters.append(parameter)
-        return tuple(parameters), understood
-
     def _body_tokens(
         self, found: FoundFunction
     ) -> tuple[Sequence[Token], Sequence[Token], tuple[FoundRegion, ...]]:
@@ -313,7 +257,7 @@ class _FunctionReader:
         errors = len(self._origin.sink.diagnostics)
         opaque = around.opaque - {pointer.name for pointer in at.pointers} - set(constants)
         around = replace(around, opaque=opaque, pointers=at.pointers)
-        clauses = self._clauses(found)
+        clauses = region_clauses(self._tokens, found)
         scalars = {p.name: p.type for p in parameters if not p.is_data}
         scalars |= {s.name: s.type for s in around.scalars}
         body = region_body(
@@ -371,59 +315,6 @@ class _FunctionReader:
         scope.outer = scope_of_tables(constants)
         return Inliner(self._helpers, scope, self._origin.sink).body(body)
 
-    def _clauses(self, found: FoundRegion) -> _Clauses:
-        """Read each clause of a region; nothing after an error in it."""
-        cache: tuple[str, ...] | None = None
-        block: tuple[Name | IntLiteral, ...] = ()
-        seen: set[str] = set()
-        position = found.keyword + 1
-        while position < found.opening:
-            word = self._tokens[position]
-            end = end_of_group(self._tokens, position + 1)
-            if word.text in seen:
-                self._origin.sink.error(
-                    "CF0110", f"there are two {word.text} clauses", word.span, help="write one with all names"
-                )
-            seen.add(word.text)
-            if word.text == "cache":
-                cache = self._names_in(position, end)
-            else:
-                block = self._extents_in(position, end)
-            position = end
-        return _Clauses(cache, block)
-
-    def _names_in(self, word: int, end: int) -> tuple[str, ...] | None:
-        inner = self._tokens[word + 2 : end - 1]
-        if _is_group(self._tokens, word + 1, end) and len(inner) % 2 == 1:
-            is_list = all(t.type == ("COMMA" if k % 2 else "NAME") for k, t in enumerate(inner))
-            if is_list:
-                return tuple(token.text for token in inner[::2])
-        self._malformed(word, end, "name arrays", "cache(a, b)")
-        return None
-
-    def _extents_in(self, word: int, end: int) -> tuple[Name | IntLiteral, ...]:
-        extents: list[Name | IntLiteral] = []
-        if _is_group(self._tokens, word + 1, end):
-            for first, last in _split(self._tokens, range(word + 2, end - 1)):
-                extent = _extent(self._tokens[first:last])
-                if extent is None:
-                    break
-                extents.append(extent)
-            else:
-                if extents:
-                    return tuple(extents)
-        self._malformed(word, end, "name parameters or give numbers", "block(B0, B1)' or 'block(16, 16)")
-        return ()
-
-    def _malformed(self, word: int, end: int, what: str, example: str) -> None:
-        clause = self._tokens[word]
-        self._origin.sink.error(
-            "CF0110",
-            f"the {clause.text} clause must {what}, separated by commas",
-            clause.span.to(self._tokens[end - 1].span),
-            help=f"write '{example}'",
-        )
-
     # --- the whole ---------------------------------------------------------------------------------------
 
     def _assemble(
@@ -461,88 +352,6 @@ def _cached(names: tuple[str, ...], body: tuple[Stmt, ...]) -> tuple[str, ...]:
     """The arrays of a cache clause that a part of a region speaks of."""
     spoken = arrays(body)
     return tuple(name for name in names if name in spoken)
-
-
-class _Clauses(NamedTuple):
-    """The names of the cache clause, None where there is none, and the extents of the block clause."""
-
-    cache: tuple[str, ...] | None
-    block: tuple[Name | IntLiteral, ...]
-
-
-def _is_group(all_tokens: Sequence[Token], first: int, end: int) -> bool:
-    return end - first >= 2 and all_tokens[first].type == "LPAR" and all_tokens[end - 1].type == "RPAR"
-
-
-def _extent(words: Sequence[Token]) -> Name | IntLiteral | None:
-    """A name or the value of a constant expression; None for anything else."""
-    if not words or too_deep_in_text(words) is not None:
-        return None
-    quiet = Origin(words[0].origin.file, DiagnosticSink())
-    own, last = [token._replace(origin=quiet) for token in words], words[-1].end
-    found: Expr | None = parse_tokens("condition", own, Token("$END", "", last, last, quiet))
-    if found is None or quiet.sink.has_errors:
-        return None
-    if isinstance(found, Name):
-        return found
-    value = constant_value(found)
-    return None if value is None else IntLiteral(value, span=found.span)
-
-
-def _split(all_tokens: Sequence[Token], positions: range) -> list[tuple[int, int]]:
-    """The ranges between the commas outside brackets; none for an empty range."""
-    if not positions:
-        return []
-    ranges: list[tuple[int, int]] = []
-    first, depth = positions.start, 0
-    for position in positions:
-        kind = all_tokens[position].type
-        depth += (kind in ("LPAR", "LSQB")) - (kind in ("RPAR", "RSQB"))
-        if kind == "COMMA" and depth == 0:
-            ranges.append((first, position))
-            first = position + 1
-    return [*ranges, (first, positions.stop)]
-
-
-def _unknown_type(words: Sequence[Token]) -> Token | None:
-    """The word of a parameter that stands where its type should, before its name or before stars and its name."""
-    names = [k for k, word in enumerate(words) if word.type == "NAME"]
-    if not names or any(word.type == "TYPE_WORD" for word in words[: names[0]]):
-        return None
-    behind = words[names[0] + 1 :]
-    while behind and behind[0].type in ("STAR", "QUALIFIER"):
-        behind = behind[1:]
-    return words[names[0]] if behind and behind[0].type == "NAME" else None
-
-
-def _open_extent(words: Sequence[Token]) -> str | None:
-    """Return what to write for ``float a[n][]``, where an extent after the first is left out; None for other words."""
-    kinds = [word.type for word in words]
-    name = next((word.text for word, after in pairwise(words) if after.type == "LSQB"), None)
-    later = [
-        k for k, pair in enumerate(pairwise(kinds)) if pair == ("LSQB", "RSQB") and kinds[k - 1] == "RSQB"
-    ]
-    if not later or name is None:
-        return None
-    extents = "".join(f"[{letter}]" for letter in "nmpqrstuvw"[: kinds.count("LSQB")])
-    return f"only the first extent may be left out: write '{name}{extents}', with parameters for the extents"
-
-
-def _several_stars(function: str, words: Sequence[Token]) -> str | None:
-    """Return what to write for ``float **a``, rows each of which is memory of its own; None for other words."""
-    kinds = [word.type for word in words]
-    if kinds.count("STAR") < 2 or words[-1].type != "NAME":
-        return None
-    if function == "main":
-        return "write the parallel loops into a function of its own that is passed sizes and arrays"
-    kind, name = (
-        " ".join(word.text for word in words if word.type in ("TYPE_WORD", "QUALIFIER")),
-        words[-1].text,
-    )
-    return (
-        f"the device has no pointers to rows: pass one block of memory, '{kind} (*{name})[m]' for {name}[i][j], or "
-        f"'{kind} *{name}' for {name}[i*m + j]"
-    )
 
 
 def _report_jumps(host: Sequence[Token]) -> None:

@@ -14,13 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from comprehensive.diagnostics import DiagnosticSink, Span
+from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import Address, Call, Expr, HostPointer, Index, IntLiteral, ScalarType
-from comprehensive.metafork.extents import Extents
-from comprehensive.metafork.grammar import parse
+from comprehensive.metafork.attempt import expression_of
+from comprehensive.metafork.extents import Extents, between_commas
 from comprehensive.metafork.helpers import name_of
 from comprehensive.metafork.items import Item
-from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.pointer_expressions import Pointer, PointerExpressions
 from comprehensive.metafork.pointer_values import (
@@ -36,7 +35,7 @@ from comprehensive.metafork.pointer_values import (
     values,
 )
 from comprehensive.metafork.stability import changes
-from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import names, subexpressions
 
 States = frozenset[State]
@@ -99,14 +98,8 @@ class PointerStatements:
 
     def _number(self, text: Sequence[Token]) -> Expr | None:
         """An expression of scalars whose changes are seen."""
-        if not 0 < len(text) <= _LONGEST_NUMBER or too_deep_in_text(list(text)) is not None:
-            return None
-        origin = Origin(text[0].origin.file, DiagnosticSink())
-        own, end = [token._replace(origin=origin) for token in text], text[-1].end
-        found: Expr | None = parse("condition", own, Token("$END", "", end, end, origin))
-        if found is None or origin.sink.has_errors or too_deep_in_tree((found,)) is not None:
-            return None
-        if any(isinstance(node, Index | Call) for node in subexpressions(found)):
+        found = expression_of(text) if len(text) <= _LONGEST_NUMBER else None
+        if found is None or any(isinstance(node, Index | Call) for node in subexpressions(found)):
             return None
         # In a function that is called names mean other variables than in the one that calls it.
         unseen = any(name in self._changed or self._depth > 0 for name in names(found))
@@ -119,7 +112,7 @@ class PointerStatements:
         type_ends = self._type(first, last)
         if type_ends is not None:
             return self._declaration(first, type_ends, last, states)
-        for begin, end in self._extents.commas(first, last) if first < last else ():
+        for begin, end in between_commas(self._tokens, first, last) if first < last else ():
             states = self._behind(begin, end, self._expression(begin, end, states))
         return states
 
@@ -245,7 +238,7 @@ class PointerStatements:
             self.is_pure = False
             self._fail(list(self.expressions.mentions(type_ends, last)))
             kind = like = None
-        for begin, end in self._extents.commas(type_ends, last):
+        for begin, end in between_commas(self._tokens, type_ends, last):
             states = self._declarator(begin, end, kind, const, like, states)
         return states
 
@@ -328,7 +321,7 @@ class PointerStatements:
         item = self._functions.get(self._tokens[first].text)
         if item is None or first + 1 >= last or self._extents.group(first + 1) != last:
             return None
-        given = self._extents.commas(first + 2, last - 1)
+        given = between_commas(self._tokens, first + 2, last - 1)
         wanted = _parameters(item, self._depth)
         if wanted is None or len(given) != len(wanted):
             return None
@@ -363,7 +356,7 @@ def _parameters(item: Item, depth: int) -> list[Variable | None] | None:
     opening = item.tokens.index(name) + 1
     extents = Extents(item.tokens, {})
     found: list[Variable | None] = []
-    for first, last in extents.commas(opening + 1, extents.group(opening) - 1):
+    for first, last in between_commas(item.tokens, opening + 1, extents.group(opening) - 1):
         words = item.tokens[first:last]
         kind = scalar_type(token.text for token in words if token.type == "TYPE_WORD")
         stars = sum(token.type == "STAR" for token in words)

@@ -18,6 +18,10 @@ from typing import NamedTuple
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile, Span
 
+OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
+CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
+"""The types of brackets of every kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

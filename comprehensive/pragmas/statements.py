@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from comprehensive.metafork.tokens import Token
-
-_OPENING = ("LPAR", "LSQB", "LBRACE")
-_CLOSING = ("RPAR", "RSQB", "RBRACE")
+from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 
 def statement_end(tokens: Sequence[Token], position: int) -> int:
@@ -47,8 +44,8 @@ def group_end(tokens: Sequence[Token], position: int) -> int:
     """The position after the group in parentheses or braces that opens at ``position``; itself where none does."""
     depth = 0
     while position < len(tokens):
-        depth += (tokens[position].type in _OPENING) - (tokens[position].type in _CLOSING)
-        if depth <= 0 and tokens[position].type not in _CLOSING:
+        depth += (tokens[position].type in OPENING) - (tokens[position].type in CLOSING)
+        if depth <= 0 and tokens[position].type not in CLOSING:
             return position
         position += 1
         if depth <= 0:
@@ -61,7 +58,7 @@ def _semicolon(tokens: Sequence[Token], position: int) -> int:
     depth = 0
     while position < len(tokens):
         kind = tokens[position].type
-        depth += (kind in _OPENING) - (kind in _CLOSING)
+        depth += (kind in OPENING) - (kind in CLOSING)
         if depth < 0:
             return position
         position += 1

@@ -43,6 +43,7 @@ from comprehensive.metafork.walk import expressions_in, statements_in, subexpres
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.boxes import FOUR, Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
+from comprehensive.schedule.fragments import Fragments
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reference_groups import LoopNest, loop_nest, stored_by
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -109,6 +110,10 @@ class BoxLoop:
             {loop.iterator: name(f"{loop.iterator}_ahead") for loop in loops.path},
         )
 
+    @property
+    def fragments(self) -> Fragments:
+        return Fragments(self.boxes)
+
     def body(self) -> tuple[KernelStmt, ...]:
         """The kernel after the places of blocks and threads."""
         around = self.around
@@ -135,7 +140,7 @@ class BoxLoop:
         def replaced(e: Expr) -> Expr:
             for number, group in enumerate(self.boxes.groups):
                 if isinstance(e, Index) and e in group.offsets:
-                    return self.boxes.element(number, e)
+                    return self.fragments.element(number, e)
             return e
 
         return self.around.of_registers(map_expression(expr, replaced))
@@ -234,7 +239,7 @@ class BoxLoop:
         z, left, depth = self.context.name("z"), Name(self.left), Name(self.context.tile.depth)
         split = self.loops.split.iterator
         step = constant(split, Binary("+", Name(self.first), z))
-        if not self.boxes.is_unrolled:
+        if not self.fragments.is_unrolled:
             body = (step, *self._statements(self.loops.split.body, {split}, {split: z}, set()))
             return (counting(z.identifier, left, body, uniform=True),)
         loaded: set[int] = set()
@@ -273,9 +278,9 @@ class BoxLoop:
         read = {e for x in expressions_in(tuple(body)) for e in subexpressions(x) if isinstance(e, Index)}
         result: tuple[KernelStmt, ...] = ()
         for number, group in enumerate(self.boxes.groups):
-            if number not in loaded and self.boxes.awaited(group) <= inside and read & set(group.offsets):
+            if number not in loaded and self.fragments.awaited(group) <= inside and read & set(group.offsets):
                 loaded.add(number)
-                result += self.boxes.fragment(number, at)
+                result += self.fragments.fragment(number, at)
         return result
 
     # --- stores

@@ -1,4 +1,4 @@
-"""The layout of a nest's boxes in shared memory, what copies them there, and what a thread reads of them.
+"""The layout of a nest's boxes in shared memory, and what copies them there.
 
 ::
 
@@ -7,15 +7,12 @@
 
 Each group of references (`reference_groups.py`) has a slot for each of the ``S`` steps in flight.  Of a box that axis
 is contiguous in shared memory along which the points of a thread lie; rows begin at 4 words modulo 8, so that threads
-that read vectors of neighbouring rows find different banks.
-
-A fragment is what a thread reads of a row at a time, in registers: all its points, and all steps of those unrolled
-loops that move along the row.  ``in[..][y2 + x]`` is one fragment of U2 + 2 elements for the three steps of ``x``.
+that read vectors of neighbouring rows (`fragments.py`) find different banks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial, product_of, sum_of
@@ -27,14 +24,13 @@ from comprehensive.kernel_ir.kernel import (
     Comment,
     KernelStmt,
     StageBox,
-    Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, counting, expression, least, plus, product, times, total
+from comprehensive.kernel_ir.terms import constant, expression, least, plus, product, times, total
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
-from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -107,7 +103,7 @@ class Boxes:
         for number, c in enumerate(tile.coordinates):
             if self.is_contiguous(number):
                 numbers += [(Name(c.each), VECTOR), (c.extent, BANKS)]
-        if any(self.split in g.axes[self._contiguous(g)].factors for g in self.groups):
+        if any(self.split in g.axes[self.contiguous(g)].factors for g in self.groups):
             numbers.append((Name(tile.depth), BANKS))
         multiples = (Binary("==", Binary("%", e, IntLiteral(count)), ZERO) for e, count in numbers)
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
@@ -125,13 +121,13 @@ class Boxes:
         """Whether several elements can be copied at once: what the box begins with is known to launches."""
         last = group.axes[-1]
         scalars = {s.name for s in self.context.nest.scalars}
-        return self._contiguous(group) == len(group.axes) - 1 and names_read(last.rest) <= scalars
+        return self.contiguous(group) == len(group.axes) - 1 and names_read(last.rest) <= scalars
 
     @property
     def split(self) -> str:
         return self.loops.split.iterator
 
-    def _extent(self, variable: str) -> Polynomial:
+    def extent(self, variable: str) -> Polynomial:
         if variable == self.split:
             return Polynomial.symbol(self.context.tile.depth)
         if variable in self.loops.inner:
@@ -141,17 +137,17 @@ class Boxes:
 
     def _count(self, axis: BoxAxis) -> Polynomial:
         """Elements along an axis."""
-        return _interval(axis, {name: self._extent(name) for name in axis.factors})
+        return elements_along(axis, {name: self.extent(name) for name in axis.factors})
 
-    def _contiguous(self, group: ReferenceGroup) -> int:
+    def contiguous(self, group: ReferenceGroup) -> int:
         return contiguous_axis(group, [c.name for c in self.context.tile.coordinates])
 
-    def _row(self, group: ReferenceGroup) -> BoxAxis:
-        return group.axes[self._contiguous(group)]
+    def row(self, group: ReferenceGroup) -> BoxAxis:
+        return group.axes[self.contiguous(group)]
 
-    def _factors(self, group: ReferenceGroup) -> tuple[tuple[Polynomial, ...], ...]:
+    def factors(self, group: ReferenceGroup) -> tuple[tuple[Polynomial, ...], ...]:
         """Return the distance of neighbours along each axis in shared memory, as factors; last the size of a slot."""
-        contiguous = self._contiguous(group)
+        contiguous = self.contiguous(group)
         factors: list[tuple[Polynomial, ...]] = [()] * len(group.axes)
         apart: tuple[Polynomial, ...] = (_padded(self._count(group.axes[contiguous])),)
         for number in reversed(range(len(group.axes))):
@@ -162,16 +158,16 @@ class Boxes:
 
     def _elements(self, group: ReferenceGroup) -> Polynomial:
         """Elements of a slot."""
-        return product_of(self._factors(group)[-1])
+        return product_of(self.factors(group)[-1])
 
     def _slot(self, group: ReferenceGroup, slot: Expr) -> Expr:
         """Return the start of a slot, as an offset into the memory of the group."""
-        return times(slot, self._product(self._factors(group)[-1]))
+        return times(slot, self.product_of_sizes(self.factors(group)[-1]))
 
-    def _product(self, factors: Sequence[Polynomial]) -> Expr:
-        return product([self._text(f) for f in factors if f != Polynomial.constant(1)])
+    def product_of_sizes(self, factors: Sequence[Polynomial]) -> Expr:
+        return product([self.text(f) for f in factors if f != Polynomial.constant(1)])
 
-    def _text(self, polynomial: Polynomial) -> Expr:
+    def text(self, polynomial: Polynomial) -> Expr:
         tile = self.context.tile
         return expression(polynomial, (*tile.sizes, tile.depth, tile.stages))
 
@@ -201,7 +197,7 @@ class Boxes:
             Box(
                 names.feed,
                 self.context.nest.array(group.array).type,
-                tuple(self._text(count) for count, _, _, _ in axes),
+                tuple(self.text(count) for count, _, _, _ in axes),
                 tuple(pitch for _, pitch, _, _ in axes),
                 tuple(stride for _, _, stride, _ in axes[:-1]),
                 Name(TOGETHER) if self._is_vectored(group) else ONE,
@@ -254,9 +250,9 @@ class Boxes:
         strides = [*(Name(p.name) for p in self.context.strides[group.array]), ONE]
         found: list[tuple[Polynomial, Expr, Expr, Expr]] = []
         for number, (axis, factors, stride) in enumerate(
-            zip(group.axes, self._factors(group)[:-1], strides, strict=True)
+            zip(group.axes, self.factors(group)[:-1], strides, strict=True)
         ):
-            count, valid, pitch = self._count(axis), self._valid(axis, left), self._product(factors)
+            count, valid, pitch = self._count(axis), self._valid(axis, left), self.product_of_sizes(factors)
             if found and self._is_whole(group, number):
                 before, _, _, of_before = found.pop()
                 found.append((before * count, pitch, stride, times(of_before, valid)))
@@ -278,9 +274,9 @@ class Boxes:
             return False
         both = {number - 1, number}
         return (
-            self._contiguous(group) not in both
+            self.contiguous(group) not in both
             and (axis.rest, axis.span) == (ZERO, 0)
-            and self._text(self._count(axis)) == dims[number]
+            and self.text(self._count(axis)) == dims[number]
             and self._count(group.axes[number - 1]) != Polynomial.constant(1)
         )
 
@@ -288,8 +284,8 @@ class Boxes:
         """Return the number of elements along an axis inside of the limits, where ``left`` steps are left."""
         counts: dict[str, Polynomial] = {}
         for name in axis.factors:
-            counts[name] = self._extent(name) if name in self.loops.inner else Polynomial.symbol(f"{name}")
-        found = expression(_interval(axis, counts))
+            counts[name] = self.extent(name) if name in self.loops.inner else Polynomial.symbol(f"{name}")
+        found = expression(elements_along(axis, counts))
         names = {c.name: Name(n) for c, n in zip(self.context.tile.coordinates, self.inside, strict=True)}
         return substitute(found, {**names, self.split: left})
 
@@ -300,17 +296,24 @@ class Boxes:
             for n, (name, c) in enumerate(zip(self.inside, self.context.tile.coordinates, strict=True))
         )
 
+    def begins(self, slot: Expr) -> tuple[Stmt, ...]:
+        """Return statements that say where boxes in a slot begin, as offsets into their memory."""
+        return tuple(
+            constant(names.piece, self._slot(group, slot))
+            for group, names in zip(self.groups, self.names, strict=True)
+        )
+
     # --- where points are
 
     def is_contiguous(self, number: int) -> bool:
         """Whether points along a coordinate find neighbours side by side in shared memory."""
         name = self.context.tile.coordinates[number].name
-        return any(name in self._row(group).factors for group in self.groups)
+        return any(name in self.row(group).factors for group in self.groups)
 
-    def _is_together(self, number: int) -> bool:
+    def is_together(self, number: int) -> bool:
         """Whether the points of a thread along a coordinate are neighbours: they share what they read of a row."""
         name = self.context.tile.coordinates[number].name
-        rows = [self._row(group) for group in self.groups]
+        rows = [self.row(group) for group in self.groups]
         return any(
             name in row.factors and (len(row.factors) > 1 or row.factors[name] > 1 or row.span)
             for row in rows
@@ -322,12 +325,16 @@ class Boxes:
         Neighbours, or in vectors of four, or single points that are a block's threads apart.
         """
         c, thread = self.context.tile.coordinates[number], self.context.name(f"t{number}")
-        if self._is_together(number):
+        if self.is_together(number):
             return plus(times(thread, Name(c.each)), value)
         if not self.is_contiguous(number):
             return Binary("+", Binary("*", value, Name(c.threads)), thread)
         apart = Binary("*", Binary("/", value, FOUR), Binary("*", FOUR, Name(c.threads)))
         return Binary("+", Binary("+", apart, Binary("*", FOUR, thread)), Binary("%", value, FOUR))
+
+    def place_of(self, number: int) -> Expr:
+        """The place of a thread's point in the tile along a coordinate."""
+        return self.place(number, self.context.name(f"r{number}"))
 
     def places(self) -> tuple[Expr, ...]:
         """Return the places of a thread's points, by the numbers ``r`` that they have along each coordinate."""
@@ -335,164 +342,14 @@ class Boxes:
             self.place(n, self.context.name(f"r{n}")) for n in range(len(self.context.tile.coordinates))
         )
 
-    # --- fragments
 
-    @property
-    def is_unrolled(self) -> bool:
-        """Whether the steps of a piece are unrolled: a fragment serves all of them."""
-        coordinates = {c.name for c in self.context.tile.coordinates}
-        return any(
-            self.split in self._row(g).factors
-            and coordinates & set(self._row(g).factors)
-            and not any(self.split in a.factors for a in self._others(g))
-            for g in self.groups
-        )
-
-    def _others(self, group: ReferenceGroup) -> list[BoxAxis]:
-        return [axis for n, axis in enumerate(group.axes) if n != self._contiguous(group)]
-
-    def _iterators(self, group: ReferenceGroup) -> set[str]:
-        return set(group.variables) & {self.split, *self.loops.inner}
-
-    def _served(self, group: ReferenceGroup) -> set[str]:
-        """The loops that one fragment serves."""
-        found = self._iterators(group) & set(self._row(group).factors)
-        found -= {name for axis in self._others(group) for name in axis.factors}
-        return found if self.is_unrolled else found - {self.split}
-
-    def awaited(self, group: ReferenceGroup) -> set[str]:
-        """The loops that a fragment is loaded in, each step anew."""
-        return self._iterators(group) - self._served(group)
-
-    def begins(self, slot: Expr) -> tuple[Stmt, ...]:
-        """Return statements that say where boxes in a slot begin, as offsets into their memory."""
-        return tuple(
-            constant(names.piece, self._slot(group, slot))
-            for group, names in zip(self.groups, self.names, strict=True)
-        )
-
-    def _row_offsets(self, group: ReferenceGroup) -> list[tuple[int, ...]]:
-        """The rows of a box that references of a group are on, as offsets along all axes but the contiguous one."""
-        return sorted({self._row_offset(group, offsets) for offsets in group.offsets.values()})
-
-    def _row_offset(self, group: ReferenceGroup, offsets: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(offset for n, offset in enumerate(offsets) if n != self._contiguous(group))
-
-    def _across(self, group: ReferenceGroup) -> list[int]:
-        """The coordinates along which the points of a thread read different rows."""
-        names = [name for axis in self._others(group) for name in axis.factors]
-        return [n for n, c in enumerate(self.context.tile.coordinates) if c.name in names]
-
-    def _along(self, group: ReferenceGroup) -> int | None:
-        """The number of the coordinate along rows."""
-        row = self._row(group).factors
-        return next((n for n, c in enumerate(self.context.tile.coordinates) if c.name in row), None)
-
-    def _length(self, group: ReferenceGroup) -> Polynomial:
-        """Elements of a row that a thread reads."""
-        row, along, served = self._row(group), self._along(group), self._served(group)
-        counts = {
-            name: self._extent(name) if name in served else Polynomial.constant(1) for name in row.factors
-        }
-        if along is not None:
-            c = self.context.tile.coordinates[along]
-            counts[c.name] = Polynomial.symbol(c.each)
-        return _interval(row, counts)
-
-    def _is_aligned(self, group: ReferenceGroup) -> bool:
-        """Whether fragments begin at multiples of a vector."""
-        moving = self._iterators(group) & set(self._row(group).factors)
-        return moving <= self._served(group) and self._length(group) != Polynomial.constant(1)
-
-    def fragment(self, number: int, at: Mapping[str, Expr]) -> tuple[KernelStmt, ...]:
-        """Return statements that declare a fragment and load it; ``at`` are values of iterators."""
-        context, group, names = self.context, self.groups[number], self.names[number]
-        rows, across, along = self._row_offsets(group), self._across(group), self._along(group)
-        length, together = self._length(group), ONE
-        if self._is_aligned(group):
-            length, together = _rounded(length, VECTOR), FOUR
-        shape: list[Expr] = [Name(context.tile.coordinates[n].each) for n in across]
-        which = [IntLiteral(len(rows))] if len(rows) > 1 else []
-        declared = Declare(
-            context.nest.array(group.array).type, names.window, (*shape, *which, self._text(length))
-        )
-        apart: Expr = FOUR
-        if along is not None and not self._is_together(along):
-            apart = Binary("*", FOUR, Name(context.tile.coordinates[along].threads))
-        loads: tuple[KernelStmt, ...] = ()
-        for row, offsets in enumerate(rows):
-            place = [context.name(f"r{n}") for n in across] + ([IntLiteral(row)] if which else [])
-            registers = Index(names.window, (*place, ZERO))
-            source = Index(names.shared, (plus(Name(names.piece), self._begin(group, offsets, at)),))
-            loads += (Vectors(registers, source, self._text(length), apart, together),)
-        for n in reversed(across):
-            each = Name(context.tile.coordinates[n].each)
-            loads = (counting(context.names[f"r{n}"], each, loads, unrolled=True, uniform=True),)
-        return (declared, *loads)
-
-    def _begin(self, group: ReferenceGroup, offsets: tuple[int, ...], at: Mapping[str, Expr]) -> Expr:
-        """Return the start of a fragment in its box."""
-        contiguous, factors = self._contiguous(group), self._factors(group)
-        begin: Expr = ZERO
-        others = [n for n in range(len(group.axes)) if n != contiguous]
-        for n, offset in zip(others, offsets, strict=True):
-            place = self._at(group.axes[n], at, self.place_of)
-            place = plus(place, IntLiteral(offset)) if offset else place
-            begin = plus(begin, times(place, self._product(factors[n])))
-        served = self._served(group)
-        within = {name: e for name, e in at.items() if name not in served}
-        return plus(begin, self._at(group.axes[contiguous], within, self._first))
-
-    def _at(self, axis: BoxAxis, at: Mapping[str, Expr], place: Callable[[int], Expr]) -> Expr:
-        numbers = {c.name: n for n, c in enumerate(self.context.tile.coordinates)}
-        found: Expr = ZERO
-        for name, factor in axis.factors.items():
-            if name in numbers:
-                found = plus(found, times(IntLiteral(factor), place(numbers[name])))
-            elif name in at:
-                found = plus(found, times(IntLiteral(factor), at[name]))
-        return found
-
-    def place_of(self, number: int) -> Expr:
-        """The place of a thread's point in the tile along a coordinate."""
-        return self.place(number, self.context.name(f"r{number}"))
-
-    def _first(self, number: int) -> Expr:
-        """The place of the first point of a thread along a coordinate."""
-        c, thread = self.context.tile.coordinates[number], self.context.name(f"t{number}")
-        return times(thread, Name(c.each) if self._is_together(number) else FOUR)
-
-    def element(self, number: int, reference: Index) -> Index:
-        """Return the element of a fragment that a point reads."""
-        group, context = self.groups[number], self.context
-        offsets = group.offsets[reference]
-        rows, row, along = self._row_offsets(group), self._row(group), self._along(group)
-        place: list[Expr] = [context.name(f"r{n}") for n in self._across(group)]
-        if len(rows) > 1:
-            place.append(IntLiteral(rows.index(self._row_offset(group, offsets))))
-        terms: list[Expr] = []
-        if along is not None:
-            factor = row.factors[context.tile.coordinates[along].name]
-            terms.append(times(IntLiteral(factor), context.name(f"r{along}")))
-        iterators = {self.split: context.name("z")}
-        terms += [
-            times(IntLiteral(factor), iterators.get(name, Name(name)))
-            for name, factor in row.factors.items()
-            if name in self._served(group)
-        ]
-        offset = offsets[self._contiguous(group)]
-        if offset or not terms:
-            terms.append(IntLiteral(offset))
-        return Index(self.names[number].window, (*place, total(terms)))
-
-
-def _interval(axis: BoxAxis, counts: Mapping[str, Polynomial]) -> Polynomial:
+def elements_along(axis: BoxAxis, counts: Mapping[str, Polynomial]) -> Polynomial:
     """Elements along an axis where its variables have so many values."""
     moved = [(counts[name] - 1) * factor for name, factor in axis.factors.items()]
     return sum_of(moved) + axis.span + 1
 
 
-def _rounded(count: Polynomial, multiple: int) -> Polynomial:
+def rounded_up(count: Polynomial, multiple: int) -> Polynomial:
     """The count, rounded up: what is no constant of it is such a multiple."""
     rest = int(count.evaluate(dict.fromkeys(count.symbols, 0)))
     return count + -rest % multiple
@@ -500,6 +357,6 @@ def _rounded(count: Polynomial, multiple: int) -> Polynomial:
 
 def _padded(count: Polynomial) -> Polynomial:
     """The elements from one row to the next."""
-    rounded = _rounded(count, VECTOR)
+    rounded = rounded_up(count, VECTOR)
     rest = int(rounded.evaluate(dict.fromkeys(rounded.symbols, 0)))
     return rounded if rounded.is_constant or rest % BANKS else rounded + VECTOR

@@ -1,4 +1,4 @@
-"""Loop distribution: what several threads may do of the loops of a point, apart from what one has to do in order.
+"""Distribute: what several threads may do of the loops of a point, apart from what one has to do in order.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Several sweeps in one launch: each block keeps its tile of both grids in shared memory.
+"""Overlap: several sweeps in one launch, in which each block keeps its tile of both grids in shared memory.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Reads of all points of a thread before the first of them computes: many loads in flight in place of one.
+"""Read first: the reads of all points of a thread before the first of them computes, so that many are in flight.
 
 ::
 

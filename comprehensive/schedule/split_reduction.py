@@ -1,4 +1,4 @@
-"""Points whose serial loop several threads share: a sum is a sum of sums, put together as a tree.
+"""Split reduction: several threads share the serial loop of a point, whose sum is put together as a tree.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Points in vectors that march down the rows together: each row comes into registers once.
+"""Stream: points in vectors march down the rows together, and each row comes into registers once.
 
 ::
 

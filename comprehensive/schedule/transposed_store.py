@@ -1,4 +1,4 @@
-"""Stores that run across the rows of memory: a statement of a point in, a tile turned in shared memory out.
+"""Transposed store: a tile that is stored across the rows of memory is turned in shared memory first.
 
 Where neighbours along the last coordinate are read from neighbours in memory but stored far apart, as in a
 transposition ``c[y1*n + y0] = a[y0][y1]``, the values of a tile wait in shared memory until threads that lie the

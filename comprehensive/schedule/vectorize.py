@@ -1,4 +1,4 @@
-"""Four neighbouring points of a row at a time: windows come into registers, results leave as vectors.
+"""Vectorize: windows of four neighbouring points come into registers, and their results leave as vectors.
 
 ::
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import fields
 from importlib import import_module
+from pathlib import Path
 
-from comprehensive import registry
+from comprehensive import registry, schedule
 from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.ptx.passes.registry import PASSES, class_of
@@ -16,21 +18,6 @@ from comprehensive.schedule.recipes.registry import (
     WITH_ATOMIC_UPDATES,
 )
 from docs.generator.docstrings import first_paragraph, markdown
-
-_PRIMITIVES = (
-    "accumulate",
-    "distribute",
-    "equalize",
-    "overlap",
-    "predicate",
-    "privatize",
-    "split_reduction",
-    "stream",
-    "transposed_store",
-    "unroll_and_jam",
-    "vectorize",
-)
-"""Modules of `comprehensive.schedule` that are a primitive each; recipes call them by their names."""
 
 
 def registry_pages() -> dict[str, str]:
@@ -130,16 +117,27 @@ def _recipes() -> str:
         "Recipes and primitives",
         "A recipe cuts points into tiles and does them; it stands at the root of the tree as an alternative to the "
         "nest as written. [Primitives](#primitives) are the steps that recipes are composed of. "
-        "`comprehensive/schedule/README.md` has a sentence on each file. The sizes for which kernels are compiled "
+        "`comprehensive/schedule/README.md` names the content of each file. The sizes for which kernels are compiled "
         "stand in `specs/instances.toml`.",
         _table(("recipe", "when it is taken", "row"), rows),
         *(f"## {recipe.name}\n\n{markdown(import_module(type(recipe).__module__))}" for recipe, _ in every),
         "## Primitives\n",
         *(
             f"### {name}\n\n{markdown(import_module(f'comprehensive.schedule.{name}'))}"
-            for name in _PRIMITIVES
+            for name in primitives()
         ),
     )
+
+
+def primitives() -> tuple[str, ...]:
+    """The modules of `comprehensive.schedule` whose docstrings begin with their names, as in "Unroll and jam: ..."."""
+    folder = Path(schedule.__path__[0])
+    return tuple(path.stem for path in sorted(folder.glob("*.py")) if _is_primitive(path))
+
+
+def _is_primitive(module: Path) -> bool:
+    described = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+    return described.startswith(module.stem.replace("_", " ").capitalize() + ":")
 
 
 def _row_of(name: str) -> str:

@@ -29,10 +29,8 @@ from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
-from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour, c_value
+from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour
 from comprehensive.loops.ir import Role
-from comprehensive.machine.device import load_device
-from comprehensive.model.choice import size_obstacle
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.runtime.serial import SerialBuildError, SerialLibrary
@@ -40,9 +38,8 @@ from comprehensive.runtime.serial import build as build_serial
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import ROUNDING
 from comprehensive.soundness.interpreted import result
-from comprehensive.soundness.machines import machine_for, serves_all
-from comprehensive.soundness.sampling import all_scalars
 from tests.fuzz import points
+from tests.fuzz.cases import Case, cases_at
 from tests.fuzz.grammar.expressions import LIBRARY
 from tests.fuzz.kernels import DoesNotCompileError, Tools, build_kernels, header_errors
 from tests.fuzz.nodes import UnbalancedError, parse, tokens_of
@@ -62,7 +59,6 @@ REFUSED_POINTS = 60
 INTERPRETED = 20_000
 """Accesses of a run that the reference interpreter repeats."""
 APPROXIMATE = frozenset(name for names in LIBRARY.values() for name in names)
-MAX_BLOCK_THREADS = 1024
 CONFLICTS = frozenset({"CF0401", "CF0404"})
 """Errors that say that iterations are in conflict."""
 SUBSCRIPTS = frozenset({"CF0402"})
@@ -354,9 +350,8 @@ class _Runner:
         if not self._is_straight:
             return
         host = interface(self.plan)
-        program = {a.name: int(arguments[a.name]) for a in host.program}
         others = {a.name: arguments[a.name] for a in host.arguments if not a.pointer}
-        leaves = [c for c in self._cases(arguments, program, host.tile) if c.kind == "leaf"]
+        leaves = [c for c in self._cases(arguments) if c.kind == "leaf"]
         rng = random.Random(f"{self.seed}/{number}/machines")
         machines = [c.machine for c in leaves]
         for wanted in expected_choices(self.compilation, self.plan, arguments, machines, rng):
@@ -399,8 +394,7 @@ class _Runner:
                 return False
         host = interface(plan)
         others = {a.name: arguments[a.name] for a in host.arguments if not a.pointer}
-        program = {a.name: int(arguments[a.name]) for a in host.program}
-        for case in self._cases(arguments, program, host.tile):
+        for case in self._cases(arguments):
             told = f"{case.name} at {dict(arguments)}, machine {case.machine}, {edge.value}, data {number}"
             self.stage(told)
             try:
@@ -444,59 +438,9 @@ class _Runner:
                 reached.add(case.number)
         return True
 
+    def _cases(self, arguments: Mapping[str, Any]) -> list[Case]:
+        trees = self.compilation.trees[self.first : self.first + len(self.plan.regions)]
+        return cases_at(self.plan, trees, arguments)
+
     def _wrong(self, kind: str, signature: str, detail: str) -> None:
         self.found.findings.append(Finding(kind, signature, detail))
-
-    def _cases(
-        self, arguments: Mapping[str, Any], program: Mapping[str, int], tile: str | None
-    ) -> list[_Case]:
-        """Return the cases that can run at a point: each leaf on a machine that leads to it, each tile that fits, and
-        the launcher's own choice."""
-        plan, trees = self.plan, self.compilation.trees
-        nests = [region.nest for region in plan.regions]
-        # Blocks are those of the caller: where grids are rounded down, results depend on them.
-        cases = [] if tile is None else [_Case("choice", "free choice", (-1, -1), {}, {**program, tile: -1})]
-        try:
-            values = [
-                {k: v for k, v in all_scalars(n, arguments, 1).items() if isinstance(v, int)} for n in nests
-            ]
-        except (UndefinedBehaviour, ValueError):
-            return cases
-        positive = [{k: max(0, v) for k, v in point.items()} for point in values]
-        for r, region in enumerate(plan.regions):
-            threads = 1
-            for loop in region.nest.thread_loops:
-                threads *= max(1, int(c_value(loop.extent, values[r])))
-            for number in region.numbers:
-                tiling = region.tiling_of(number)
-                kind = region.kind_of(number)
-                if tiling is not None:
-                    tiles, sizes = tiling
-                    machine = {**load_device("sm_90").parameters(), **sizes}
-                    fits = all(atom.holds(machine) for atom in tiles.system.atoms)
-                    if fits and not size_obstacle(tiles, sizes, values[r]):
-                        chosen = {**program, tile or "": region.tile_of(number)}
-                        name = f"{region.name} {kind} {region.tile_of(number)}"
-                        cases.append(_Case(kind, name, (r, number), {}, chosen, region.tile_of(number)))
-                    continue
-                if threads > MAX_BLOCK_THREADS:
-                    continue
-                tree = trees[self.first + r]
-                machine = machine_for(tree, number, positive[r])
-                together = trees[self.first : self.first + len(nests)]
-                if machine is None or not serves_all(together, positive, machine):
-                    continue
-                chosen = dict(program) if tile is None else {**program, tile: 0}
-                cases.append(_Case("leaf", f"{region.name} leaf {number}", (r, number), machine, chosen))
-        return cases
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    kind: str
-    name: str
-    number: tuple[int, int]
-    machine: Mapping[str, int]
-    parameters: Mapping[str, int]
-    tile: int = 1
-    """The number of tiles that a region must have for none of its leaves to run."""

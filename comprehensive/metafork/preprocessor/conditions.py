@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, IntLiteral, ScalarType, Unary
+from comprehensive.metafork.attempt import attempt
 from comprehensive.metafork.c_integers import OPERATORS
-from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
-from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.tokens import Token
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -48,15 +47,12 @@ def value_of(words: Sequence[Token]) -> int:
     """The value of a condition; names that are left in it are 0. NoValueError where it has none."""
     if not words:
         raise NoValueError("there is no expression")
-    quiet = DiagnosticSink()
-    origin = Origin(words[0].origin.file, quiet)
-    plain = [_plain(word)._replace(origin=origin) for word in words]
+    plain = [_plain(word) for word in words]
     if too_deep_in_text(plain) is not None:
         raise NoValueError("it is nested too deeply")
-    end = plain[-1].end
-    tree: Expr | None = parse("condition", plain, Token("$END", "", end, end, origin))
-    if tree is None or quiet.has_errors or too_deep_in_tree((tree,)) is not None:
-        reasons = [diagnostic.message for diagnostic in quiet.diagnostics]
+    tree, diagnostics = attempt("condition", plain)
+    if tree is None or too_deep_in_tree((tree,)) is not None:
+        reasons = [diagnostic.message for diagnostic in diagnostics]
         raise NoValueError(reasons[0] if reasons else "it is no expression of integers")
     return evaluated(tree)
 

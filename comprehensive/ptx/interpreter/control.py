@@ -1,14 +1,12 @@
-"""A function cut into parts: straight code, ready to be executed, and how each part ends.
+"""The parts of a function: straight code, ready to be executed, and how each part ends.
 
-A part begins where something jumps to and where threads of a warp must meet; it ends with what moves threads elsewhere
-or makes them wait.  Every part has a position; the positions of a function follow each other in weak topological order.
+In: the steps of each part (`cutting.py`).  Out: actions on the lanes that are there, and an end that sends them on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -27,12 +25,12 @@ from comprehensive.ptx.interpreter.calls import (
 )
 from comprehensive.ptx.interpreter.computing import computation
 from comprehensive.ptx.interpreter.copies import Copies, asynchronous
+from comprehensive.ptx.interpreter.cutting import ends_part, meets
 from comprehensive.ptx.interpreter.externals import FUNCTIONS
 from comprehensive.ptx.interpreter.faults import Fault, Unsupported
 from comprehensive.ptx.interpreter.lanes import Lanes
 from comprehensive.ptx.interpreter.machine import Machine
 from comprehensive.ptx.interpreter.mbarriers import memory_barrier, waits
-from comprehensive.ptx.interpreter.order import weak_order
 from comprehensive.ptx.interpreter.scheduler import Scheduler
 from comprehensive.ptx.interpreter.stacks import stack_change
 from comprehensive.ptx.interpreter.values import Array
@@ -40,7 +38,6 @@ from comprehensive.ptx.interpreter.warps import mask_of, together
 from comprehensive.ptx.opcodes import Effect
 from comprehensive.ptx.operands import Not
 
-_JUMPS = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})
 _NOTHING = frozenset(
     {
         "membar",
@@ -87,61 +84,6 @@ class Part:
     meets: Array | None
 
 
-def cut(flow: Flow) -> list[tuple[int, int]]:
-    """The parts as ranges of steps, the first one first; the last, empty one is where the function ends."""
-    steps = flow.steps
-    begins = {0, len(steps)}
-    for number, step in enumerate(steps):
-        begins.update(step.targets)
-        if _ends(step):
-            begins.add(number + 1)
-        if _meets(step):
-            begins.add(number)
-    ordered = sorted(begins)
-    return [*pairwise(ordered), (len(steps), len(steps))]
-
-
-def _ends(step: Step) -> bool:
-    opcode = step.instruction.opcode
-    base, words = opcode.base, opcode.modifiers
-    if base in ("bar", "barrier"):
-        return "warp" not in words
-    if base == "mbarrier":
-        return words[0] in ("try_wait", "test_wait")
-    return base in _JUMPS or base in ("call", "nanosleep")
-
-
-def _meets(step: Step) -> bool:
-    opcode = step.instruction.opcode
-    if opcode.base == "bar":
-        return "warp" in opcode.modifiers
-    return opcode.base in ("elect", "mma") or (
-        opcode.base in ("shfl", "vote", "match", "redux") and "sync" in opcode.modifiers
-    )
-
-
-def ordered_parts(flow: Flow) -> list[tuple[int, int]]:
-    """The parts that can be reached, in the order of their positions."""
-    ranges = cut(flow)
-    number_of = {
-        begin: number
-        for number, (begin, end) in enumerate(ranges)
-        if begin < end or number == len(ranges) - 1
-    }
-    successors = [_successors(flow, *each, number_of) for each in ranges]
-    return [ranges[number] for number in weak_order(successors, 0)]
-
-
-def _successors(flow: Flow, begin: int, end: int, number_of: Mapping[int, int]) -> tuple[int, ...]:
-    if begin == end:
-        return ()
-    last = flow.steps[end - 1]
-    targets = tuple(number_of[target] for target in dict.fromkeys(last.targets))
-    if last.instruction.opcode.base in _JUMPS and last.guard is None:
-        return targets
-    return tuple(dict.fromkeys((number_of[end], *targets)))
-
-
 def built(
     flow: Flow, frame: Frame, shared: Shared, ranges: Sequence[tuple[int, int]], first: int
 ) -> list[Part]:
@@ -151,15 +93,15 @@ def built(
     parts: list[Part] = []
     for number, (begin, end) in enumerate(ranges):
         steps = flow.steps[begin:end]
-        ends = bool(steps) and _ends(steps[-1])
+        ends = bool(steps) and ends_part(steps[-1])
         actions = tuple(_guarded(frame, step, shared) for step in (steps[:-1] if ends else steps))
         end_step = steps[-1] if ends else None
         builder = _Ends(frame, shared, first + number, position_of, end)
         finish = builder.of(end_step) if end_step is not None else builder.onwards()
         if begin == end:
             finish = builder.returns()
-        meets = _mask(frame, steps[0]) if steps and _meets(steps[0]) else None
-        parts.append(Part(frame, tuple(steps), actions, finish, end_step, meets))
+        mask = _mask(frame, steps[0]) if steps and meets(steps[0]) else None
+        parts.append(Part(frame, tuple(steps), actions, finish, end_step, mask))
     return parts
 
 

@@ -18,7 +18,8 @@ from comprehensive.ptx.body import token_start
 from comprehensive.ptx.flow import Flow, Step, flow_of
 from comprehensive.ptx.interpreter.binding import Frame
 from comprehensive.ptx.interpreter.calls import Callee, operands_of_call, slot_of_parameter
-from comprehensive.ptx.interpreter.control import Part, Shared, built, ordered_parts
+from comprehensive.ptx.interpreter.control import Part, Shared, built
+from comprehensive.ptx.interpreter.cutting import ordered_parts
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.memory import Allocation, Memory, window
 from comprehensive.ptx.interpreter.registers import RegisterFile

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import ctypes
 import json
 import shutil
 import subprocess
@@ -17,7 +15,6 @@ import pytest
 
 import comprehensive
 from comprehensive.bindings.load import Module
-from comprehensive.bindings.memory import NoViewError, ProcessorMemory, _is_contiguous
 from comprehensive.driver import Options, compile_file
 from comprehensive.generate import write
 from comprehensive.machine.device import load_device
@@ -371,91 +368,6 @@ def test_without_cuda_core_or_a_gpu_one_is_told_what_to_do(written: Path) -> Non
     assert "load(..., device='cpu')" in said
 
 
-ODD = """
-void sq(long n, unsigned u, const unsigned char x[n * n], unsigned char y[n], int B)
-{ meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[i] = x[i] + u; } }
-
-void self(int tile, double self, const double x[tile], double y[tile], int B)
-{ meta_schedule block(B) { meta_for (int i = 0; i < tile; i++) y[i] = self * x[i]; } }
-
-static int turn = 0;
-
-void functions(int n, const float x[n], float y[n], int B)
-{
-  turn = turn + 1;
-  meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[i] = x[i] + 1.0f; }
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("odd names ü")
-    options = Options(registers="estimate")
-    (out / "odd.mf").write_text(ODD)
-    write(compile_file(out / "odd.mf", options), out, options)
-    return out / "odd.json"
-
-
-def test_dimensions_have_the_types_of_c(odd: Path) -> None:
-    module = comprehensive.load(odd, device="cpu")
-    assert module.sq.choose(50000, 8).leaf >= 0
-    x, y = np.arange(9, dtype=np.uint8), np.zeros(8, np.uint8)
-    module.sq(3, 8, x, y)
-    assert y.tolist() == [8, 9, 10, 0, 0, 0, 0, 0]
-    with pytest.raises(ValueError, match="x has 9 elements where 8999937424 are needed"):
-        module.sq(94868, 8, x, y)
-
-
-def test_names_that_python_or_the_bindings_have_serve_as_well(odd: Path) -> None:
-    module = comprehensive.load(odd, device="cpu")
-    x, y = np.arange(5.0), np.zeros(5)
-    module.self(tile=5, self=2.0, x=x, y=y)
-    assert y.tolist() == [0, 2, 4, 6, 8]
-    assert "tile_" in module.self.signature
-    module["functions"](5, x.astype(np.float32), np.zeros(5, np.float32))
-    assert list(module) == ["sq", "self", "functions"]
-    with pytest.raises(AttributeError):
-        copy.copy(module).missing  # noqa: B018
-
-
-def test_a_manifest_whose_kernels_lack_a_function_is_refused(odd: Path, tmp_path: Path) -> None:
-    for path in (odd.parent / "odd.h", odd.parent / "odd.cu", *odd.parent.glob("cf_*")):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    document = json.loads(odd.read_text())
-    document["functions"][0]["name"] = "other"
-    (tmp_path / "odd.json").write_text(json.dumps(document))
-    assert "not of one generation" in refused(tmp_path / "odd.json")
-    document["functions"][0]["arguments"][2]["dims"] = ["n +"]
-    (tmp_path / "odd.json").write_text(json.dumps(document))
-    assert "damaged" in refused(tmp_path / "odd.json")
-
-
-CUBE = """
-void cube(int n, float y[n][n][n], int B0, int B1, int B2)
-{
-  meta_schedule block(B0, B1, B2) {
-    meta_for (int i = 0; i < n; i++)
-      meta_for (int j = 0; j < n; j++)
-        meta_for (int k = 0; k < n; k++)
-          y[i][j][k] = 1;
-  }
-}
-"""
-
-
-def test_choosing_and_calling_agree_where_only_the_device_sets_a_limit(tmp_path: Path) -> None:
-    options = Options(registers="estimate")
-    (tmp_path / "cube.mf").write_text(CUBE)
-    write(compile_file(tmp_path / "cube.mf", options), tmp_path, options, verify=False)
-    cube = comprehensive.load(tmp_path / "cube.json", device="cpu").cube
-    y = np.zeros((140, 140, 140), np.float32)
-    parameters = {"B0": 128, "B1": 1, "B2": 1}
-    for call in (lambda: cube(140, y, **parameters), lambda: cube.choose(140, **parameters)):
-        with pytest.raises(comprehensive.LaunchError, match=r"threads along z .needed: 128, available: 64"):
-            call()
-
-
 def test_several_threads_call_at_once(module: Module) -> None:
     def product(n: int) -> bool:
         a, b, c = matrices(n)
@@ -496,30 +408,3 @@ def test_a_damaged_library_is_made_again(
 def test_options_go_to_the_compiler(written: Path) -> None:
     with pytest.raises(comprehensive.LoadError, match=r"rejects calm\.cu"):
         comprehensive.load(written / "calm.json", device="cpu", options=["-include", "missing.h"])
-
-
-# --- parts ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("shape", "strides", "expected"),
-    [
-        ((3, 4), None, True),
-        ((3, 4), (4, 1), True),
-        ((3, 4), (1, 3), False),
-        ((1, 4), (99, 1), True),
-        ((3, 1), (1, 99), True),
-        ((0, 4), (1, 9), True),
-        ((3, 4), (8, 2), False),
-        ((), (), True),
-    ],
-)
-def test_contiguity(shape: tuple[int, ...], strides: tuple[int, ...] | None, expected: bool) -> None:
-    assert _is_contiguous(shape, strides) is expected
-
-
-def test_views_keep_their_owner() -> None:
-    view = ProcessorMemory().view(np.arange(4, dtype=np.int32), 0)
-    assert list((ctypes.c_int32 * 4).from_address(view.address)) == [0, 1, 2, 3]
-    with pytest.raises(NoViewError, match="is no array"):
-        ProcessorMemory().view(None, 0)

@@ -1,0 +1,168 @@
+"""The fragments of boxes that a thread holds in registers.
+
+In: the boxes of a nest in shared memory.  Out: loads of a fragment, and the element of it that a reference is::
+
+    in[c][y1 + y][y2 + x];  x < 3;  U2 points  -->  float window_in[U2 + 2], loaded in vectors;  window_in[r2 + x]
+
+A fragment is the part of a row that a thread reads at a time: that of all its points, and of all steps of those
+unrolled loops that move along the row.  ``in[..][y2 + x]`` is one fragment of U2 + 2 elements for the three steps of
+``x``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from comprehensive.algebra import Polynomial
+from comprehensive.kernel_ir.kernel import VECTOR, KernelStmt, Vectors
+from comprehensive.kernel_ir.terms import counting, plus, times, total
+from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name
+from comprehensive.schedule.boxes import FOUR, Boxes, elements_along, rounded_up
+from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.reference_groups import BoxAxis, ReferenceGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """The fragments of each group of references."""
+
+    boxes: Boxes
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether the steps of a piece are unrolled: a fragment serves all of them."""
+        coordinates = {c.name for c in self.boxes.context.tile.coordinates}
+        return any(
+            self.boxes.split in self.boxes.row(g).factors
+            and coordinates & set(self.boxes.row(g).factors)
+            and not any(self.boxes.split in a.factors for a in self._others(g))
+            for g in self.boxes.groups
+        )
+
+    def _others(self, group: ReferenceGroup) -> list[BoxAxis]:
+        return [axis for n, axis in enumerate(group.axes) if n != self.boxes.contiguous(group)]
+
+    def _iterators(self, group: ReferenceGroup) -> set[str]:
+        return set(group.variables) & {self.boxes.split, *self.boxes.loops.inner}
+
+    def _served(self, group: ReferenceGroup) -> set[str]:
+        """The loops that one fragment serves."""
+        found = self._iterators(group) & set(self.boxes.row(group).factors)
+        found -= {name for axis in self._others(group) for name in axis.factors}
+        return found if self.is_unrolled else found - {self.boxes.split}
+
+    def awaited(self, group: ReferenceGroup) -> set[str]:
+        """The loops that a fragment is loaded in, each step anew."""
+        return self._iterators(group) - self._served(group)
+
+    def _row_offsets(self, group: ReferenceGroup) -> list[tuple[int, ...]]:
+        """The rows of a box that references of a group are on, as offsets along all axes but the contiguous one."""
+        return sorted({self._row_offset(group, offsets) for offsets in group.offsets.values()})
+
+    def _row_offset(self, group: ReferenceGroup, offsets: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(offset for n, offset in enumerate(offsets) if n != self.boxes.contiguous(group))
+
+    def _across(self, group: ReferenceGroup) -> list[int]:
+        """The coordinates along which the points of a thread read different rows."""
+        names = [name for axis in self._others(group) for name in axis.factors]
+        return [n for n, c in enumerate(self.boxes.context.tile.coordinates) if c.name in names]
+
+    def _along(self, group: ReferenceGroup) -> int | None:
+        """The number of the coordinate along rows."""
+        row = self.boxes.row(group).factors
+        return next((n for n, c in enumerate(self.boxes.context.tile.coordinates) if c.name in row), None)
+
+    def _length(self, group: ReferenceGroup) -> Polynomial:
+        """Elements of a row that a thread reads."""
+        row, along, served = self.boxes.row(group), self._along(group), self._served(group)
+        counts = {
+            name: self.boxes.extent(name) if name in served else Polynomial.constant(1)
+            for name in row.factors
+        }
+        if along is not None:
+            c = self.boxes.context.tile.coordinates[along]
+            counts[c.name] = Polynomial.symbol(c.each)
+        return elements_along(row, counts)
+
+    def _is_aligned(self, group: ReferenceGroup) -> bool:
+        """Whether fragments begin at multiples of a vector."""
+        moving = self._iterators(group) & set(self.boxes.row(group).factors)
+        return moving <= self._served(group) and self._length(group) != Polynomial.constant(1)
+
+    def fragment(self, number: int, at: Mapping[str, Expr]) -> tuple[KernelStmt, ...]:
+        """Return statements that declare a fragment and load it; ``at`` are values of iterators."""
+        context, group, names = self.boxes.context, self.boxes.groups[number], self.boxes.names[number]
+        rows, across, along = self._row_offsets(group), self._across(group), self._along(group)
+        length, together = self._length(group), ONE
+        if self._is_aligned(group):
+            length, together = rounded_up(length, VECTOR), FOUR
+        shape: list[Expr] = [Name(context.tile.coordinates[n].each) for n in across]
+        which = [IntLiteral(len(rows))] if len(rows) > 1 else []
+        declared = Declare(
+            context.nest.array(group.array).type, names.window, (*shape, *which, self.boxes.text(length))
+        )
+        apart: Expr = FOUR
+        if along is not None and not self.boxes.is_together(along):
+            apart = Binary("*", FOUR, Name(context.tile.coordinates[along].threads))
+        loads: tuple[KernelStmt, ...] = ()
+        for row, offsets in enumerate(rows):
+            place = [context.name(f"r{n}") for n in across] + ([IntLiteral(row)] if which else [])
+            registers = Index(names.window, (*place, ZERO))
+            source = Index(names.shared, (plus(Name(names.piece), self._begin(group, offsets, at)),))
+            loads += (Vectors(registers, source, self.boxes.text(length), apart, together),)
+        for n in reversed(across):
+            each = Name(context.tile.coordinates[n].each)
+            loads = (counting(context.names[f"r{n}"], each, loads, unrolled=True, uniform=True),)
+        return (declared, *loads)
+
+    def _begin(self, group: ReferenceGroup, offsets: tuple[int, ...], at: Mapping[str, Expr]) -> Expr:
+        """Return the start of a fragment in its box."""
+        contiguous, factors = self.boxes.contiguous(group), self.boxes.factors(group)
+        begin: Expr = ZERO
+        others = [n for n in range(len(group.axes)) if n != contiguous]
+        for n, offset in zip(others, offsets, strict=True):
+            place = self._at(group.axes[n], at, self.boxes.place_of)
+            place = plus(place, IntLiteral(offset)) if offset else place
+            begin = plus(begin, times(place, self.boxes.product_of_sizes(factors[n])))
+        served = self._served(group)
+        within = {name: e for name, e in at.items() if name not in served}
+        return plus(begin, self._at(group.axes[contiguous], within, self._first))
+
+    def _at(self, axis: BoxAxis, at: Mapping[str, Expr], place: Callable[[int], Expr]) -> Expr:
+        numbers = {c.name: n for n, c in enumerate(self.boxes.context.tile.coordinates)}
+        found: Expr = ZERO
+        for name, factor in axis.factors.items():
+            if name in numbers:
+                found = plus(found, times(IntLiteral(factor), place(numbers[name])))
+            elif name in at:
+                found = plus(found, times(IntLiteral(factor), at[name]))
+        return found
+
+    def _first(self, number: int) -> Expr:
+        """The place of the first point of a thread along a coordinate."""
+        c, thread = self.boxes.context.tile.coordinates[number], self.boxes.context.name(f"t{number}")
+        return times(thread, Name(c.each) if self.boxes.is_together(number) else FOUR)
+
+    def element(self, number: int, reference: Index) -> Index:
+        """Return the element of a fragment that a point reads."""
+        group, context = self.boxes.groups[number], self.boxes.context
+        offsets = group.offsets[reference]
+        rows, row, along = self._row_offsets(group), self.boxes.row(group), self._along(group)
+        place: list[Expr] = [context.name(f"r{n}") for n in self._across(group)]
+        if len(rows) > 1:
+            place.append(IntLiteral(rows.index(self._row_offset(group, offsets))))
+        terms: list[Expr] = []
+        if along is not None:
+            factor = row.factors[context.tile.coordinates[along].name]
+            terms.append(times(IntLiteral(factor), context.name(f"r{along}")))
+        iterators = {self.boxes.split: context.name("z")}
+        terms += [
+            times(IntLiteral(factor), iterators.get(name, Name(name)))
+            for name, factor in row.factors.items()
+            if name in self._served(group)
+        ]
+        offset = offsets[self.boxes.contiguous(group)]
+        if offset or not terms:
+            terms.append(IntLiteral(offset))
+        return Index(self.boxes.names[number].window, (*place, total(terms)))
