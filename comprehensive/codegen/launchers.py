@@ -94,7 +94,7 @@ class KernelLaunch:
     staircase: str
     """The call that says how many blocks of a grid with a slanted edge are launched; empty where all are."""
     axes: tuple[int, ...]
-    """The places of its rows and columns among the extents of the grid."""
+    """The places of its rows and columns among the extents of the grid; none where all blocks are in one row."""
     block: tuple[Extent, ...]
     words: Extent
 
@@ -340,6 +340,16 @@ def _launch(
             addresses.append(local.name)
     grid = _three([extent for _, extent in kernel.grid], types)
     staircase = "" if kernel.staircase is None else kernel.staircase.call(types)
+    axes: tuple[int, ...] = ()
+    if kernel.staircase is not None and kernel.constants:
+        x, *others = grid
+        tiles = f"cf_mul({_STAIRCASE}.rows, {_STAIRCASE}.columns)"
+        grid = (
+            Extent(f"cf_mul({x.value}, {tiles})", "the tiles inside of the edge, and few others"),
+            *others,
+        )
+    elif kernel.staircase is not None:
+        axes = kernel.staircase.axes([name for name, _ in kernel.grid])
     block = _three(kernel.block, types)
     extents = tuple(_extent(extent, types) for extent in kernel.extents)
     words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))
@@ -372,7 +382,7 @@ def _launch(
         addresses=tuple(addresses),
         grid=grid,
         staircase=staircase,
-        axes=() if kernel.staircase is None else kernel.staircase.axes([name for name, _ in kernel.grid]),
+        axes=axes,
         block=block,
         words=words,
     )

@@ -17,9 +17,9 @@ from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.kernel_ir.c_expr import c_comment, count, mentions, wide
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
-from comprehensive.loops.ir import Coordinate, Role
+from comprehensive.loops.ir import Role
 from comprehensive.machine.cost import TileWork
-from comprehensive.metafork.ast import Expr
+from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.schedule.instances import Instance
 
@@ -90,7 +90,7 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
     scalars = {s.name: s for plan in region.tilings for s in plan.nest.scalars if s.role is not Role.TILE}
     types = {s.name: s.type for s in scalars.values()}
     bounds = tuple((name, wide(limit, types), c_comment(print_expr(limit))) for limit, name in limits.items())
-    read = " ".join((*(value for _, value, _ in bounds), *(i.fits for i in instances)))
+    read = " ".join((*(value for _, value, _ in bounds), *(f"{i.fits} {i.blocks}" for i in instances)))
     sizes = tuple(
         Argument(s.name, s.type) for s in scalars.values() if s.type.is_integer and mentions(read, s.name)
     )
@@ -139,7 +139,7 @@ def _instance(
         _row_of(kernel, row),
         _product(
             [
-                *(_tiles(c, name, sizes) for c, name in zip(plan.coordinates, names, strict=False)),
+                *_tiles(plan, sizes, names, types),
                 *(f"cf_number_of({name})" for name in names[len(names) - len(plan.batch) :]),
             ]
         ),
@@ -152,9 +152,16 @@ def _instance(
     )
 
 
-def _tiles(c: Coordinate, limit: str, sizes: Mapping[str, int]) -> str:
-    """Return the number of tiles along a coordinate: what `Coordinate.tiles` says, in counts."""
-    return f"cf_tiles({limit}, {c.shift}, {size_of(c.step, sizes)})"
+def _tiles(
+    plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str], types: Mapping[str, ScalarType]
+) -> list[str]:
+    """Return factors of the number of tiles: along each coordinate what `Coordinate.tiles` says, in counts."""
+    if plan.kernel.staircase is not None:
+        return [f"cf_stairs_of({plan.kernel.staircase.at(sizes).call(types)})"]
+    return [
+        f"cf_tiles({limit}, {c.shift}, {size_of(c.step, sizes)})"
+        for c, limit in zip(plan.coordinates, limits, strict=False)
+    ]
 
 
 def _product(factors: Sequence[str]) -> str:

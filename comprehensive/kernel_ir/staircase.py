@@ -13,13 +13,15 @@ rows and columns of a smaller grid that has a place for every block with work.  
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import gcd
 
 from comprehensive.kernel_ir.axes import on_axes
 from comprehensive.kernel_ir.c_expr import wide
-from comprehensive.metafork.ast import Expr, ScalarType
+from comprehensive.loops.fold import fold
+from comprehensive.loops.rewrite import substitute
+from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType
 
 MOST_ROWS = 1 << 30
 """Rows up to which pairs are numbered in ``int``."""
@@ -44,7 +46,8 @@ class Shape(Enum):
 class Staircase:
     """The launch of a grid with a slanted edge; ``row`` and ``column`` are iterators of it.
 
-    ``arguments`` are what :data:`LAUNCHED` takes for the shape, over scalars of the nest.
+    ``arguments`` are what :data:`LAUNCHED` takes for the shape, over scalars of the nest and, of a kernel over tiles
+    whose blocks are all in one row, over its constants.
     """
 
     shape: Shape
@@ -55,6 +58,11 @@ class Staircase:
     def call(self, types: Mapping[str, ScalarType]) -> str:
         """The launch as host code, a ``cf_staircase``."""
         return f"{self.shape.value}({', '.join(wide(argument, types) for argument in self.arguments)})"
+
+    def at(self, sizes: Mapping[str, int]) -> Staircase:
+        """The launch for these sizes of a tile."""
+        constants: dict[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
+        return replace(self, arguments=tuple(fold(substitute(a, constants)) for a in self.arguments))
 
     def axes(self, iterators: Sequence[str]) -> tuple[int, int]:
         """The axes of rows and columns, 0 for x, in a grid with loops of these iterators, outermost first."""

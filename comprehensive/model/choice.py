@@ -21,6 +21,7 @@ from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
 from comprehensive.metafork.printer import print_expr
+from comprehensive.model.launched import stairs_of
 from comprehensive.model.leaf_cost import leaf_cost
 from comprehensive.model.values import stride, wide_value
 from comprehensive.schedule.instances import Instance
@@ -194,10 +195,8 @@ def size_obstacle(plan: TilePlan, sizes: Mapping[str, int], values: Mapping[str,
 def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweeps: int) -> Launch:
     sizes = plan.sizes(instance)
     limits = _limits(plan, values)
-    blocks = prod(
-        -(-max(0, limit + c.shift) // size_of(c.step, sizes))
-        for c, limit in zip(plan.coordinates, limits, strict=False)
-    ) * prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
+    blocks = _tiles(plan, sizes, limits, values)
+    blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
     if plan.sweeps is not None:
         steps = sweeps
     elif plan.loop_limits:
@@ -211,6 +210,17 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     bytes_ = sum(t.bytes * prod(max(0, limits[n]) for n in t.limits) for t in plan.traffic)
     tensor_cores = plan.kernel.uses_tensor_cores
     return Launch(min(SATURATED, blocks), steps, is_cut, min(SATURATED, bytes_), tensor_cores)
+
+
+def _tiles(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[int], values: Mapping[str, int]) -> int:
+    """Return the number of tiles that are launched for each value of the batch."""
+    stairs = stairs_of(plan.kernel, plan.nest, {**values, **sizes})
+    if stairs is not None:
+        return stairs.rows * stairs.columns
+    return prod(
+        -(-max(0, limit + c.shift) // size_of(c.step, sizes))
+        for c, limit in zip(plan.coordinates, limits, strict=False)
+    )
 
 
 def _limits(plan: TilePlan, values: Mapping[str, int]) -> list[int]:

@@ -44,7 +44,7 @@ def launched(
     KeyError names a value that is missing.
     """
     known = {**values, **sizes}
-    stairs = _stairs(kernel, nest, known)
+    stairs = stairs_of(kernel, nest, known)
     passed = {
         p.name: _passed(p, kernel, nest, known, stairs, sweeps) for p in kernel.parameters if not p.pointer
     }
@@ -90,9 +90,12 @@ def _passed(
 def launched_blocks(kernel: Kernel, nest: Nest, values: Mapping[str, int]) -> tuple[int, int, int]:
     """Return how many blocks a launch of a kernel has along x, y and z."""
     grid = on_three_axes(nest, [extent for _, extent in kernel.grid], values)
-    stairs = _stairs(kernel, nest, values)
+    stairs = stairs_of(kernel, nest, values)
     if kernel.staircase is None or stairs is None:
         return grid
+    x, y, z = grid
+    if kernel.constants:
+        return x * stairs.rows * stairs.columns, y, z
     rows, columns = kernel.staircase.axes([name for name, _ in kernel.grid])
     sizes = {rows: stairs.rows, columns: stairs.columns}
     x, y, z = (sizes.get(axis, extent) for axis, extent in enumerate(grid))
@@ -106,7 +109,8 @@ def on_three_axes(nest: Nest, extents: Sequence[Expr], values: Mapping[str, int]
     return x, y, z
 
 
-def _stairs(kernel: Kernel, nest: Nest, known: Mapping[str, int]) -> Stairs | None:
+def stairs_of(kernel: Kernel, nest: Nest, known: Mapping[str, int]) -> Stairs | None:
+    """Return the rows and columns of a launch that leaves out blocks outside of an edge; None where there is none."""
     if kernel.staircase is None:
         return None
     return LAUNCHED[kernel.staircase.shape](

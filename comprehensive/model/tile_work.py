@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from math import prod
 from typing import Any
@@ -17,14 +17,18 @@ from typing import Any
 from comprehensive.counters.registers import tile_registers
 from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
-from comprehensive.loops.ir import Nest, RegisterTile, Variant
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Coordinate, Nest, RegisterTile, Variant
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import Declare, IntLiteral
 from comprehensive.model.block import Walk, block_work
 from comprehensive.model.values import stride
+from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
+from comprehensive.schedule.operands import loops_of
+from comprehensive.schedule.predicate import edges
 
 REGISTER_UNIT = 256
 """Registers are given to warps in these units, on every device since compute capability 3.0."""
@@ -47,7 +51,7 @@ def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together
     return _Tile(kernel, variant.nest, variant.tile, named).work(variant, together)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Tile:
     kernel: Kernel
     nest: Nest
@@ -103,6 +107,10 @@ class _Tile:
                     values[p.name] = steps
                 case Source.STRIDE:
                     values[p.name] = self._stride(p)
+                case Source.STAIRCASE:
+                    values[p.name] = self._of_launch(p.of, cut=cut)
+                case Source.SCALAR if p.of in self._of_predicate:
+                    values[p.name] = 1
                 case _ if not p.pointer and p.type.is_integer:
                     values[p.name] = ALIGNED
                 case _:
@@ -130,13 +138,36 @@ class _Tile:
             inside = len(self.nest.array(parameter.of).dims or ()) - 2 - parameter.dimension
             return ALIGNED << EXTENT_BITS * max(0, inside)
 
+    @cached_property
+    def _of_predicate(self) -> frozenset[str]:
+        """The scalars that the predicate reads: they are 1, so that it holds where coordinates meet it."""
+        return frozenset() if self.tile.predicate is None else names_read(self.tile.predicate)
+
+    @cached_property
+    def _steps(self) -> dict[str, int]:
+        """For each coordinate whether it meets the predicate more easily where it is larger, 1, or smaller, -1."""
+        context = TileContext.of(self.nest, self.tile, loops_of(self.nest, self.tile))
+        return {name: step for edge in edges(context) for name, step in edge.steps.items()}
+
+    def _wanted(self, c: Coordinate, *, cut: bool) -> int:
+        """Return which of the three tiles along a coordinate is looked at: one that meets the predicate."""
+        usual = 2 if cut else 1
+        return {1: 2, -1: 0}.get(self._steps.get(c.name, 0), usual)
+
+    def _of_launch(self, of: str, *, cut: bool) -> int:
+        """Return a number of a launch of three rows and columns, in which the wanted tile has its place as it is."""
+        row = self.tile.coordinates[0]
+        wanted = self._wanted(row, cut=cut)
+        return 2 * (2 - wanted if self._steps.get(row.name) == 1 else wanted) if of == "mirror" else 3
+
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
         """Return the number of the block in the middle of the grid, or with ``cut`` of the last one.
 
         The tile of the one in the middle is the second along each coordinate.
         """
-        wanted = 2 if cut else 1
-        origins = [size_of(c.origin(IntLiteral(wanted)), self.sizes) for c in self.tile.coordinates]
+        origins = [
+            size_of(c.origin(IntLiteral(self._wanted(c, cut=cut))), self.sizes) for c in self.tile.coordinates
+        ]
         places = tuple(takewhile(lambda s: isinstance(s, Declare), self.kernel.body))
         for number in range(4 ** len(origins) + 8):
             walk = Walk(self.kernel, values, self._shape(), (number,))

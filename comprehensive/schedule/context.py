@@ -128,9 +128,13 @@ class TileContext:
             "sweeps",
             "first_grid",
             "second_grid",
+            "rows",
+            "columns",
+            "mirror",
         ]
         for number in range(len(tile.coordinates)):
-            wanted += [f"{base}{number}" for base in ("i", "o", "e", "t", "r", "blocks", "low", "high")]
+            of_coordinate = ("i", "o", "e", "t", "r", "blocks", "low", "high", "place", "turned")
+            wanted += [f"{base}{number}" for base in of_coordinate]
         wanted += [f"{base}_{a.name}" for a in nest.arrays for base in OF_ARRAYS]
         return TileContext(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
@@ -197,16 +201,22 @@ class TileContext:
         patch: tuple[int, int] = PATCH,
         *,
         interleaved: bool = False,
+        placed: tuple[Stmt, ...] = (),
     ) -> tuple[Stmt, ...]:
         """Coordinates of the thread in the block, and of the first point of the tile of the block.
 
-        So many ``lanes`` share a point, if any do: neighbours, or, ``interleaved``, every so many-th thread.  Where a
-        warp is a ``patch``, that has so many threads along each coordinate.
+        Where ``placed`` says what tile stands at a place of the launch, ``rows`` and ``columns`` are those of the
+        launch, and the places in it are in groups.  So many ``lanes`` share a point, if any do: neighbours, or,
+        ``interleaved``, every so many-th thread.  Where a warp is a ``patch``, that has so many threads along each
+        coordinate.
         """
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
         grouped = order is BlockOrder.GROUPS
-        declared: list[Stmt] = self._batch() or [constant(self.names["block"], Name("blockIdx.x"))]
+        of_triangle = bool(placed)
+        declared: list[Stmt] = self._batch(of_triangle=of_triangle) or [
+            constant(self.names["block"], Name("blockIdx.x"))
+        ]
         declared += self._patches(patch) if grouped else []
         for number, c in enumerate(coordinates):
             if not grouped:
@@ -221,19 +231,23 @@ class TileContext:
             if interleaved:
                 lane = Binary("/", Name("threadIdx.x"), product([Name(c.threads) for c in coordinates]))
             declared.append(constant(self.names["lane"], lane))
-        declared += self._grouped() if grouped else self._in_order(order)
+        declared += (
+            self._grouped(of_triangle=of_triangle) if grouped or of_triangle else self._in_order(order)
+        )
+        declared += placed
         for number, c in enumerate(coordinates):
             declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))
         return tuple(declared)
 
-    def _batch(self) -> list[Stmt]:
+    def _batch(self, *, of_triangle: bool) -> list[Stmt]:
         """The values of the batch, which one tile after the other has; and the number of the block among its tiles."""
         if not self.tile.batch:
             return []
         limits = list(self.limits)[-len(self.tile.batch) :]
-        tiles = product([c.tiles(self.limit(number)) for number, c in enumerate(self.tile.coordinates)])
+        of_launch: list[Expr] = [self.name("rows"), self.name("columns")]
+        all_ = [c.tiles(self.limit(number)) for number, c in enumerate(self.tile.coordinates)]
         declared: list[Stmt] = [
-            constant(self.names["tiles"], tiles),
+            constant(self.names["tiles"], product(of_launch if of_triangle else all_)),
             constant(self.names["block"], Binary("%", Name("blockIdx.x"), self.name("tiles"))),
         ]
         rest: Expr = Binary("/", Name("blockIdx.x"), self.name("tiles"))
@@ -287,26 +301,27 @@ class TileContext:
             rest = Binary("/", rest, blocks)
         return declared
 
-    def _grouped(self) -> list[Stmt]:
-        """Groups of rows of tiles, each column by column."""
+    def _grouped(self, *, of_triangle: bool) -> list[Stmt]:
+        """Groups of rows of tiles, each column by column; in a triangle, of places of the launch."""
+        rows, columns = ("rows", "columns") if of_triangle else ("blocks0", "blocks1")
+        row, column = ("place0", "place1") if of_triangle else ("i0", "i1")
         group = IntLiteral(GROUP)
         block, height, of_group = self.name("block"), self.name("height"), self.name("group")
         first = Binary("*", group, Binary("/", block, of_group))
-        left = Binary("-", self.name("blocks0"), self.name("first"))
+        left = Binary("-", self.name(rows), self.name("first"))
         inside = Binary("%", block, of_group)
         return [
-            constant(self.names["group"], Binary("*", group, self.name("blocks1"))),
+            constant(self.names["group"], Binary("*", group, self.name(columns))),
             constant(self.names["first"], first),
             constant(self.names["height"], Conditional(Binary("<", left, group), left, group)),
-            constant(self.names["i0"], Binary("+", self.name("first"), Binary("%", inside, height))),
-            constant(self.names["i1"], Binary("/", inside, height)),
+            constant(self.names[row], Binary("+", self.name("first"), Binary("%", inside, height))),
+            constant(self.names[column], Binary("/", inside, height)),
         ]
 
-    def count(self) -> Expr:
-        """The number of blocks."""
-        return product(
-            [*(b.limit for b in self.tile.batch), *(c.tiles(c.limit) for c in self.tile.coordinates)]
-        )
+    def count(self, *, of_triangle: bool) -> Expr:
+        """The number of blocks; in a triangle, for each tile that the host launches."""
+        tiles = [] if of_triangle else [c.tiles(c.limit) for c in self.tile.coordinates]
+        return product([*(b.limit for b in self.tile.batch), *tiles])
 
     # --- parameters
 

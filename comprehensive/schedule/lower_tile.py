@@ -16,6 +16,7 @@ from comprehensive.metafork.ast import Name
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.operands import loops_of
 from comprehensive.schedule.recipes.registry import recipe_of
+from comprehensive.schedule.triangle import triangle_of
 
 
 def lower_tile(variant: Variant, name: str) -> Kernel:
@@ -24,14 +25,22 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     assert tile is not None
     context = TileContext.of(nest, tile, loops_of(nest, tile))
     made = recipe_of(tile).lower(context)
-    places = context.places(made.order, made.lanes, made.patch, interleaved=made.interleaved)
+    triangle = triangle_of(context)
+    places = context.places(
+        made.order,
+        made.lanes,
+        made.patch,
+        interleaved=made.interleaved,
+        placed=() if triangle is None else triangle.placed(),
+    )
     body = without_unused((*places, *made.body))
-    parameters = (*context.parameters(body), *made.parameters)
+    of_launch = () if triangle is None else triangle.parameters
+    parameters = (*context.parameters(body), *of_launch, *made.parameters)
     verify(body)
     return Kernel(
         name=name,
         parameters=parameters,
-        grid=(("blockIdx.x", context.count()),),
+        grid=(("blockIdx.x", context.count(of_triangle=triangle is not None)),),
         block=made.block or tuple(Name(c.threads) for c in tile.coordinates),
         shared_words=made.words,
         order=(*reading_order(nest), *made.constants),
@@ -45,4 +54,5 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         extents=made.extents,
         origins=tuple(context.names[f"o{number}"] for number in range(len(tile.coordinates))),
         step=made.step,
+        staircase=None if triangle is None else triangle.staircase,
     )

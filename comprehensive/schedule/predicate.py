@@ -12,8 +12,8 @@ A block of which no point meets the condition does nothing (:func:`some_point`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 
 from comprehensive.kernel_ir.terms import conjunction
@@ -90,20 +90,60 @@ def stays_inside(nest: Nest, tile: RegisterTile, reference: Index, number: int, 
     return always_holds(known, Binary("&&", Binary("<=", ZERO, first), Binary("<=", behind, extent)))
 
 
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A comparison of the predicate that is linear in coordinates: ``less < more``, or ``<=``.
+
+    ``steps`` are 1 or -1: the difference of both sides with each coordinate.
+    """
+
+    less: Expr
+    more: Expr
+    relation: str
+    steps: Mapping[str, int]
+
+    def at(self, places: Mapping[str, Expr]) -> Expr:
+        """The comparison at these values of coordinates."""
+        return Binary(self.relation, substitute(self.less, places), substitute(self.more, places))
+
+    def easiest(self, context: TileContext, origins: Mapping[str, Expr]) -> dict[str, Expr]:
+        """The values of coordinates in the tile with these origins at which the comparison is most easily met."""
+        return {
+            c.name: Binary("-", Binary("+", origins[c.name], c.extent), ONE)
+            if self.steps[c.name] == 1
+            else origins[c.name]
+            for c in context.tile.coordinates
+            if c.name in self.steps
+        }
+
+
 def some_point(context: TileContext) -> Expr | None:
     """The condition that some point of the block's tile may meet the predicate; None where that is not known.
 
     Each comparison that is linear in the coordinates, with steps of one, is taken where it is most easily met.
     """
-    if context.tile.predicate is None:
-        return None
-    types = environment_of(context.nest) | {c.name: ScalarType.INT for c in context.tile.coordinates}
-    met = [_most(context, part, types) for part in _conjuncts(context.tile.predicate)]
-    found = [condition for condition in met if condition is not None]
+    origins: dict[str, Expr] = {
+        c.name: context.name(f"o{number}") for number, c in enumerate(context.tile.coordinates)
+    }
+    found = [
+        edge.at(
+            {name: Cast(ScalarType.LONG, place) for name, place in edge.easiest(context, origins).items()}
+        )
+        for edge in edges(context)
+    ]
     return conjunction(found) if found else None
 
 
-def _most(context: TileContext, comparison: Expr, types: dict[str, ScalarType]) -> Expr | None:
+def edges(context: TileContext) -> tuple[Edge, ...]:
+    """The comparisons of the predicate that are linear in the coordinates, with steps of one."""
+    if context.tile.predicate is None:
+        return ()
+    types = environment_of(context.nest) | {c.name: ScalarType.INT for c in context.tile.coordinates}
+    found = (_edge(context, part, types) for part in _conjuncts(context.tile.predicate))
+    return tuple(edge for edge in found if edge is not None)
+
+
+def _edge(context: TileContext, comparison: Expr, types: dict[str, ScalarType]) -> Edge | None:
     match comparison:
         case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=left, right=right):
             less, more = (left, right) if relation in ("<", "<=") else (right, left)
@@ -115,18 +155,16 @@ def _most(context: TileContext, comparison: Expr, types: dict[str, ScalarType]) 
     ring = Ring()
     values = [ring.read(side) for side in sides]
     room = values[1] - values[0]
-    places: dict[str, Expr] = {}
-    for number, c in enumerate(context.tile.coordinates):
-        origin = context.name(f"o{number}")
+    steps: dict[str, int] = {}
+    for c in context.tile.coordinates:
         degree = room.degree(c.name)
         step = room.coefficient(c.name, 1)
         if degree == 0 and c.name not in ring.names_in(room):
             continue
         if degree != 1 or step not in (1, -1) or c.name in ring.names_in(room.coefficient(c.name, 0)):
             return None
-        last = Binary("-", Binary("+", origin, c.extent), ONE)
-        places[c.name] = Cast(ScalarType.LONG, last if step == 1 else origin)
-    return Binary("<" if relation in ("<", ">") else "<=", substitute(less, places), substitute(more, places))
+        steps[c.name] = 1 if step == 1 else -1
+    return Edge(less, more, "<" if relation in ("<", ">") else "<=", steps)
 
 
 def _conjuncts(condition: Expr) -> Iterable[Expr]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from comprehensive.kernel_ir.kernel import KernelStmt
+from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.metafork.ast import Declare, For, If, Name, Stmt
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import BlockOrder, TileContext
@@ -25,6 +26,7 @@ from comprehensive.schedule.operands import loop_of, operands_of
 from comprehensive.schedule.predicate import some_point
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.step import Step
+from comprehensive.schedule.triangle import triangle_of
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 Steps: TypeAlias = Callable[[OperandLayout, Step], tuple[KernelStmt, ...]]
@@ -97,8 +99,10 @@ class Reduction:
 
     def _where_needed(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         """The body, of blocks of which some point may meet the predicate."""
-        condition = some_point(self.context)
-        return body if condition is None else (If(condition, body, uniform=True),)
+        triangle, met = triangle_of(self.context), some_point(self.context)
+        needed = [] if triangle is None else [triangle.has_tile()]
+        needed += [] if met is None else [met]
+        return (If(conjunction(needed), body, uniform=True),) if needed else body
 
     def _jam(self, scalars: frozenset[str]) -> UnrollAndJam:
         return UnrollAndJam(self.context, scalars, self.layout.places(), self.around.of_registers)

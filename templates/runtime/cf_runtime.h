@@ -970,6 +970,11 @@ static inline cf_staircase cf_folded(long long rows, long long columns, long lon
   return (least / 2 + 1) * width < pairs * columns ? cf_rows_of(least / 2 + 1, width, least) : found;
 }
 
+static inline cf_count cf_stairs_of(cf_staircase stairs)
+{
+  return cf_times(cf_amount(stairs.rows), cf_amount(stairs.columns));
+}
+
 /* The launch for rows whose ends are first/apart columns apart in the first row, and last/apart in the last one. */
 static inline cf_staircase cf_band(long long rows, long long columns, long long apart, long long first, long long last)
 {

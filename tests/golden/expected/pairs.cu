@@ -192,7 +192,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     long d_stride0,
     int y0_limit,
     int y1_limit,
-    int k_limit)
+    int k_limit,
+    int rows,
+    int columns,
+    int mirror)
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
@@ -204,11 +207,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
   const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
   const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
-  const int group = 8 * blocks1;
+  const int group = 8 * columns;
   const int first = 8 * (block / group);
-  const int height = blocks0 - first < 8 ? blocks0 - first : 8;
-  const int i0 = first + block % group % height;
-  const int i1 = block % group / height;
+  const int height = rows - first < 8 ? rows - first : 8;
+  const int place0 = first + block % group % height;
+  const int place1 = block % group / height;
+  const int turned0 = place1 < blocks1 && (long)(place0 * (T0 * U0)) + 1 <= 1
+      + (long)((blocks1 - 1 - place1) * (T1 * U1) + T1 * U1 - 1) ? place0 : mirror - place0;
+  const int turned1 = turned0 == place0 ? place1 : columns - 1 - place1;
+  const int i0 = turned0;
+  const int i1 = blocks1 - 1 - turned1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   float *const shared_x = (float *)cf_shared;
@@ -219,7 +227,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   // stage(x): T1*U1 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4,
       T0 * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
-  if ((long)o0 + 1 <= 1 + (long)(o1 + T1 * U1 - 1)) {
+  if (place0 <= turned0 && turned0 < blocks0 && turned1 < blocks1 && (long)o0 + 1 <= 1
+      + (long)(o1 + T1 * U1 - 1)) {
     // accumulate(sum): U0 x U1 values in registers while the loop runs
     float sum[U0][U1];
     #pragma unroll
@@ -536,6 +545,12 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     { CF_KERNEL(pairs_tile<8, 8, 8, 8, 8, 4, 8, 4>), {} },
     { CF_KERNEL(pairs_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
+  const cf_staircase cf_stairs =
+      cf_folded(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+      cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1)), cf_mul(T0, U0), cf_mul(T1, U1),
+      cf_add(cf_sub(cf_add(1, cf_sub(cf_mul(T1, U1), 1)), 1),
+      cf_mul(cf_mul(T1, U1), cf_sub(cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1)), 1))));
+  if (cf_is_empty(cf_stairs.rows) || cf_is_empty(cf_stairs.columns)) return CF_OK; // no tile is inside of the edge
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
   if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
@@ -560,17 +575,25 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
       "cf_given_k_limit")) return cf_state->status;
+  const long long cf_given_rows_wide = cf_stairs.rows; // rows of the launch
+  int cf_given_rows = (int)cf_given_rows_wide;
+  if (!cf_fits(cf_state, cf_given_rows_wide, (long long)cf_given_rows, "cf_given_rows")) return cf_state->status;
+  const long long cf_given_columns_wide = cf_stairs.columns; // columns of the launch
+  int cf_given_columns = (int)cf_given_columns_wide;
+  if (!cf_fits(cf_state, cf_given_columns_wide, (long long)cf_given_columns,
+      "cf_given_columns")) return cf_state->status;
+  const long long cf_given_mirror_wide = cf_stairs.mirror; // mirror of the launch
+  int cf_given_mirror = (int)cf_given_mirror_wide;
+  if (!cf_fits(cf_state, cf_given_mirror_wide, (long long)cf_given_mirror, "cf_given_mirror")) return cf_state->status;
   const cf_shape cf_sizes = {
-    // blocks, one after the other
-    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
-        cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
+    { cf_mul(1, cf_mul(cf_stairs.rows, cf_stairs.columns)), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     // T0*U0*D*S + T1*U1*D*S + 8*D*S words of shared memory
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(8, cf_mul(D, S)))),
   };
   void *cf_arguments[] =
       { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_k_limit, 0 };
+      &cf_given_y1_limit, &cf_given_k_limit, &cf_given_rows, &cf_given_columns, &cf_given_mirror, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

@@ -262,16 +262,16 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 1152, 0, 1720, 38400, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, { 1152, 0, 1720, 38400, 1, 0, 1, 0 },
+    { { 1728, 0, 2720, 69632, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, { 1728, 0, 2720, 69632, 1, 0, 1, 0 },
         { 9440, 0, 896, 16384, 0, 2, 1, 16 }, 8, 128, 12672, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 6144, 0, 1848, 38400, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 },
-        { 6144, 0, 1848, 38400, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 }, 8, 128, 12672, 2 },
+    { { 6720, 0, 2848, 69632, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 },
+        { 6720, 0, 2848, 69632, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 }, 8, 128, 12672, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 1088, 0, 1656, 38400, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, { 1088, 0, 1656, 38400, 1, 0, 1, 0 },
+    { { 1664, 0, 2656, 69632, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, { 1664, 0, 2656, 69632, 1, 0, 1, 0 },
         { 4720, 0, 576, 8192, 0, 2, 1, 8 }, 8, 128, 8448, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 4864, 0, 1784, 38400, 1, 0, 1, 0 }, { 6080, 0, 832, 16384, 0, 2, 1, 8 }, { 4864, 0, 1784, 38400, 1, 0, 1, 0 },
+    { { 5440, 0, 2784, 69632, 1, 0, 1, 0 }, { 6080, 0, 832, 16384, 0, 2, 1, 8 }, { 5440, 0, 2784, 69632, 1, 0, 1, 0 },
         { 6080, 0, 832, 16384, 0, 2, 1, 8 }, 8, 128, 8448, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
     { { 848, 0, 1344, 34816, 1, 0, 1, 0 }, { 2388, 0, 368, 6144, 0, 2, 1, 8 }, { 848, 0, 1344, 34816, 1, 0, 1, 0 },
@@ -292,16 +292,16 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     { { 4048, 0, 520, 9216, 1, 0, 1, 0 }, { 4768, 0, 832, 15360, 0, 2, 1, 32 }, { 4048, 0, 520, 9216, 1, 0, 1, 0 },
         { 4768, 0, 832, 15360, 0, 2, 1, 32 }, 4, 88, 9984, 2 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 744, 0, 186, 3456, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 744, 0, 186, 3456, 1, 0, 1, 0 },
+    { { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 744, 0, 196, 5120, 1, 0, 1, 0 },
         { 1376, 0, 288, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
-    { { 744, 0, 186, 3456, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 744, 0, 186, 3456, 1, 0, 1, 0 },
+    { { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 744, 0, 196, 5120, 1, 0, 1, 0 },
         { 1376, 0, 288, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 4 together */
-    { { 336, 0, 500, 11008, 1, 0, 1, 0 }, { 1208, 0, 224, 4096, 0, 2, 1, 8 }, { 336, 0, 500, 11008, 1, 0, 1, 0 },
+    { { 432, 0, 680, 18432, 1, 0, 1, 0 }, { 1208, 0, 224, 4096, 0, 2, 1, 8 }, { 432, 0, 680, 18432, 1, 0, 1, 0 },
         { 1208, 0, 224, 4096, 0, 2, 1, 8 }, 2, 128, 4352, 3 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 1 together */
-    { { 2224, 0, 564, 11008, 1, 0, 1, 0 }, { 1888, 0, 352, 8192, 0, 2, 1, 8 }, { 2224, 0, 564, 11008, 1, 0, 1, 0 },
+    { { 2320, 0, 744, 18432, 1, 0, 1, 0 }, { 1888, 0, 352, 8192, 0, 2, 1, 8 }, { 2320, 0, 744, 18432, 1, 0, 1, 0 },
         { 1888, 0, 352, 8192, 0, 2, 1, 8 }, 2, 128, 4352, 3 },
   };
   const long long cf_limit0 = n; /* n */
@@ -316,7 +316,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.blocks =
+        cf_stairs_of(cf_folded(cf_div(cf_add(n, 127), 128), cf_div(cf_add(n, 126), 128), 128, 128,
+        cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
@@ -329,7 +331,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.blocks =
+        cf_stairs_of(cf_folded(cf_div(cf_add(n, 127), 128), cf_div(cf_add(n, 126), 128), 128, 128,
+        cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
@@ -342,7 +346,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.blocks =
+        cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 126), 128), 64, 128,
+        cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
@@ -355,7 +361,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
+    cf_launch.blocks =
+        cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 126), 128), 64, 128,
+        cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
@@ -368,7 +376,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
+    cf_launch.blocks =
+        cf_stairs_of(cf_folded(cf_div(cf_add(n, 31), 32), cf_div(cf_add(n, 62), 64), 32, 64,
+        cf_add(63, cf_mul(64, cf_sub(cf_div(cf_add(n, 62), 64), 1)))));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
@@ -381,7 +391,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
+    cf_launch.blocks =
+        cf_stairs_of(cf_folded(cf_div(cf_add(n, 31), 32), cf_div(cf_add(n, 30), 32), 32, 32,
+        cf_add(31, cf_mul(32, cf_sub(cf_div(cf_add(n, 30), 32), 1)))));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
@@ -394,7 +406,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
+    cf_launch.blocks =
+        cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 62), 64), 64, 64,
+        cf_add(63, cf_mul(64, cf_sub(cf_div(cf_add(n, 62), 64), 1)))));
     cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),

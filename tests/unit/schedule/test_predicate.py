@@ -38,7 +38,8 @@ def test_blocks_without_a_point_do_nothing() -> None:
     (tile,) = register_tiles_of(source)
     assert not isinstance(tile, NotApplicable)
     assert compilation_of(source).plan.functions[0].regions[0].tilings[0].recipe == "product"
-    assert "if ((long)o1 <= (long)(o0 + T0 * U0 - 1)) {" in sources_of(source)["f.cu"]
+    needed = "if (place0 <= turned0 && turned0 < blocks0 && turned1 < blocks1"
+    assert f"{needed}\n      && (long)o1 <= (long)(o0 + T0 * U0 - 1)) {{" in sources_of(source)["f.cu"]
 
 
 @pytest.mark.parametrize(
