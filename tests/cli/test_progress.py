@@ -166,7 +166,7 @@ def test_a_pipe_stays_empty() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "nan", "inf", ""])
-@pytest.mark.parametrize("command", ["tree", "gen", "check"])
+@pytest.mark.parametrize("command", ["tree", "gen", "check", "tune", "report"])
 def test_a_limit_that_is_no_time_is_an_error(command: str, value: str, source: Path) -> None:
     result = CliRunner().invoke(cli, [command, str(source), f"--time-limit={value}"])
     assert result.exit_code == 2
@@ -210,6 +210,21 @@ def test_nothing_is_generated_from_a_part_of_a_tree(run: Callable[..., Result], 
     assert result.exit_code == progress.EXIT_PARTIAL
     assert "a tree is not decided to its end, and nothing was written" in result.stderr
     assert not out.exists()
+
+
+def test_a_page_of_a_part_of_a_tree_says_what_is_missing(run: Callable[..., Result], source: Path) -> None:
+    target = source.parent / "scale.html"
+    for looks in (3, 6):
+        result = run("report", looks, "-o", str(target), "--force")
+        assert result.exit_code == progress.EXIT_PARTIAL, result.output
+        assert "warning: the time limit of 10 s was reached" in result.stderr
+        page = target.read_text()
+        assert "<strong>This page is not whole</strong>: there was no time for" in page
+        assert "of the tree of scale, planes of parameters of scale" in page
+        assert 'data-kind="open"' in page
+        assert "counters that wait: " in page
+        assert 'otherwise: "not decided within the time limit"' in page
+        assert "There is none: the tree is not decided to its end." in page
 
 
 class Over:
