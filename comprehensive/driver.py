@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
@@ -63,7 +63,7 @@ from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Alternative, Leaf, Performance, Tree
 from comprehensive.poly.apart import check_apart
-from comprehensive.poly.report import METAFORK, check
+from comprehensive.poly.report import METAFORK, Words, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
@@ -184,12 +184,20 @@ def checked_nests(
     return program, tuple(map(normalize, nests))  # however it is written -> normal form
 
 
+class Examine(Protocol):
+    """Reports what is wrong with a nest: `poly.report.check`, or what stands for it."""
+
+    def __call__(
+        self, nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words: Words = METAFORK
+    ) -> None: ...
+
+
 def understood(
-    source: SourceFile, sink: DiagnosticSink, options: Options
+    source: SourceFile, sink: DiagnosticSink, options: Options, examine: Examine = check
 ) -> tuple[Program, tuple[Nest, ...]]:
     """The program and its loop nests, checked: all that is said of a text before anything is optimized.
 
-    Raises CompileError with every diagnostic when the input has errors.
+    ``examine`` looks at each nest.  Raises CompileError with every diagnostic when the input has errors.
     """
     program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
@@ -201,7 +209,7 @@ def understood(
     ):  # the annotation is checked, not trusted
         verify(nest)
         if not nest.is_checked:
-            check(nest, sink, reassociate=options.reassociate, words=words)
+            examine(nest, sink, reassociate=options.reassociate, words=words)
         check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     return program, nests

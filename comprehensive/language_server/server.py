@@ -12,7 +12,7 @@ from pygls.uris import to_fs_path
 
 from comprehensive import __version__
 from comprehensive.diagnostics import GENERATED, Diagnostic, Severity, SourceFile, Span
-from comprehensive.language_server.analysis import Analysis, analysed
+from comprehensive.language_server.analysis import Analysis, analysed, settle
 from comprehensive.language_server.hover import hover
 from comprehensive.language_server.positions import offset_at, range_of
 
@@ -25,7 +25,9 @@ _SEVERITIES = {
 
 def serve() -> None:
     """Answers on stdin and stdout until the editor is done."""
-    server().start_io()
+    made = server()
+    settle()
+    made.start_io()
 
 
 def server() -> LanguageServer:
