@@ -14,7 +14,7 @@ from collections.abc import Sequence as Row
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from comprehensive.diagnostics import Span
+from comprehensive.diagnostics import Edit, Fix, Span
 from comprehensive.metafork.ast import (
     Binary,
     Block,
@@ -44,6 +44,7 @@ from comprehensive.metafork.literals import (
     float_literal,
     integer_literal,
     scalar_type,
+    type_fix,
     type_to_use,
 )
 from comprehensive.metafork.local_pointers import address, element
@@ -110,6 +111,7 @@ def _body(part: Part, keyword: Token) -> tuple[Stmt, ...]:
             f"a declaration cannot be the body of '{keyword.text}'",
             part.span,
             help="put braces around it, or remove it",
+            fix=Fix.around("put braces around it", part.span, "{ ", " }"),
         )
     match part:
         case Part((Block(body),), kind="block"):
@@ -140,6 +142,7 @@ def declaration(children: Children) -> tuple[Declare, ...]:
                 f"the local array '{declarator.name.text}' is initialised by one value",
                 declarator.span,
                 help="put braces around its elements: '= {1, 2}'",
+                fix=Fix.around("put braces around its elements", declarator.initial.span, "{", "}"),
             )
     spans = [head.span.to(d.span) if k == 0 else d.span for k, d in enumerate(declarators)]
     return tuple(
@@ -188,6 +191,12 @@ def initialiser(children: Children) -> Initialiser:
     return Initialiser(tuple(c for c in children if not isinstance(c, Token)), _span(children))
 
 
+def _with_blanks(span: Span) -> Span:
+    """The span with the blanks behind it: what is removed leaves none."""
+    behind = span.file.text[span.end :]
+    return replace(span, end=span.end + len(behind) - len(behind.lstrip(" \t")))
+
+
 def type_name(children: Children) -> TypeName:
     words = [token.text for token in children if token.type == "TYPE_WORD"]
     qualifiers = [token for token in children if token.type == "QUALIFIER"]
@@ -201,12 +210,15 @@ def type_name(children: Children) -> TypeName:
                 f"'{token.text}' is not supported here",
                 token.span,
                 help="remove it; local variables and scalar parameters may be const, constants static const",
+                fix=Fix(f"remove '{token.text}'", (Edit(_with_blanks(token.span), ""),)),
             )
     found = scalar_type(words)
     if found is None:
         shown = " ".join(token.text for token in children)
         if words:
-            sink.error("CF0117", f"type '{shown}' is not supported", _span(children), help=type_to_use(shown))
+            span = _span(children)
+            text = f"type '{shown}' is not supported"
+            sink.error("CF0117", text, span, help=type_to_use(shown), fix=type_fix(span))
         else:
             help_text = f"name the type: {SUPPORTED_TYPES}"
             sink.error("CF0117", f"'{shown}' alone names no type", _span(children), help=help_text)
