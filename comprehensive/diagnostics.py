@@ -7,7 +7,8 @@ In: offsets into a :class:`SourceFile`.  Out: :class:`Diagnostic` values, printe
           |             ^
     help: declare it as a parameter of the function, or correct its name
 
-A diagnostic has a stable code, one main span, notes with spans of their own, and a help line.  Stages collect
+A diagnostic has a stable code, one main span, notes with spans of their own, a help line, and where it is clear what to
+write the edits that do so.  Stages collect
 them in a :class:`DiagnosticSink`, so that one run reports several, and stop with :class:`CompileError`.
 """
 
@@ -71,6 +72,11 @@ class Span:
     def position(self) -> tuple[int, int]:
         return self.file.position(self.start)
 
+    @property
+    def behind(self) -> Span:
+        """The empty span behind this one."""
+        return Span(self.file, self.end, self.end)
+
     def to(self, other: Span) -> Span:
         """The span of both and of what is between them, where both are in one file; else this one.
 
@@ -105,11 +111,30 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Fix:
-    """A change that removes what is wrong: ``text`` in the place of the span; an editor can make it."""
+class Edit:
+    """A change of the text: ``text`` in the place of the span, which may be empty."""
 
     span: Span
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The edits that remove what is wrong, which an editor can make; ``title`` says what they do."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+    @staticmethod
+    def write(span: Span, text: str) -> Fix:
+        """Other words in the place of a span."""
+        return Fix(f"write '{text}'", (Edit(span, text),))
+
+    @staticmethod
+    def around(title: str, span: Span, before: str, after: str) -> Fix:
+        """Words before and behind a span."""
+        start = Span(span.file, span.start, span.start)
+        return Fix(title, (Edit(start, before), Edit(span.behind, after)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +198,8 @@ class DiagnosticSink:
         help: str | None = None,
         fix: Fix | None = None,
     ) -> None:
+        """Take an error; what a ``fix`` does is its help, unless another one is given."""
+        help = fix.title if help is None and fix is not None else help
         self._diagnostics[Diagnostic(Severity.ERROR, code, message, span, notes, help, fix)] = None
 
     def warning(
@@ -214,6 +241,9 @@ def render(diagnostic: Diagnostic) -> str:
         lines += _with_excerpt(f"note: {note.message}", note.span)
     if diagnostic.help is not None:
         lines.append(f"help: {diagnostic.help}")
+    fix = diagnostic.fix
+    if fix is not None and fix.title not in (diagnostic.help or ""):
+        lines.append(f"help: {fix.title}")
     return "\n".join(lines)
 
 
@@ -233,7 +263,7 @@ def _with_excerpt(head: str, span: Span | None) -> list[str]:
 
 
 def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
-    """The diagnostic as plain data: severity, code, message, place, notes, help, rendered text."""
+    """The diagnostic as plain data: severity, code, message, place, notes, help, edits, rendered text."""
     return {
         "severity": diagnostic.severity.value,
         "code": diagnostic.code,
@@ -241,8 +271,14 @@ def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
         "span": _span_to_json(diagnostic.span),
         "notes": [{"message": n.message, "span": _span_to_json(n.span)} for n in diagnostic.notes],
         "help": diagnostic.help,
+        "fix": None if diagnostic.fix is None else _fix_to_json(diagnostic.fix),
         "rendered": render(diagnostic),
     }
+
+
+def _fix_to_json(fix: Fix) -> dict[str, Any]:
+    edits = [{"span": _span_to_json(edit.span), "text": edit.text} for edit in fix.edits]
+    return {"title": fix.title, "edits": edits}
 
 
 def _span_to_json(span: Span | None) -> dict[str, Any] | None:

@@ -7,11 +7,12 @@ every stage; ``comprehensive.generate`` turns it into the files that ``comprehen
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
@@ -62,7 +63,7 @@ from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Alternative, Leaf, Performance, Tree
 from comprehensive.poly.apart import check_apart
-from comprehensive.poly.report import METAFORK, check
+from comprehensive.poly.report import METAFORK, Words, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
@@ -183,12 +184,20 @@ def checked_nests(
     return program, tuple(map(normalize, nests))  # however it is written -> normal form
 
 
+class Examine(Protocol):
+    """Reports what is wrong with a nest: `poly.report.check`, or what stands for it."""
+
+    def __call__(
+        self, nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words: Words = METAFORK
+    ) -> None: ...
+
+
 def understood(
-    source: SourceFile, sink: DiagnosticSink, options: Options
+    source: SourceFile, sink: DiagnosticSink, options: Options, examine: Examine = check
 ) -> tuple[Program, tuple[Nest, ...]]:
     """The program and its loop nests, checked: all that is said of a text before anything is optimized.
 
-    Raises CompileError with every diagnostic when the input has errors.
+    ``examine`` looks at each nest.  Raises CompileError with every diagnostic when the input has errors.
     """
     program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
@@ -200,7 +209,7 @@ def understood(
     ):  # the annotation is checked, not trusted
         verify(nest)
         if not nest.is_checked:
-            check(nest, sink, reassociate=options.reassociate, words=words)
+            examine(nest, sink, reassociate=options.reassociate, words=words)
         check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     return program, nests
@@ -225,7 +234,7 @@ def grow(nest: Nest, options: Options, watch: Watch = UNWATCHED, place: str = ""
     Raises CompileError where a counter returns what has no place in a system.
     """
     root = Variant(initial_caching(nest))
-    return _grown(root, problem_of(nest, options), watch, place)
+    return _grown(root, problem_of(nest, options, watch=watch, place=place), watch, place)
 
 
 def alternatives(found: Sequence[Tiling], options: Options) -> tuple[Alternative[Variant], ...]:
@@ -253,17 +262,22 @@ def _grown(
 
 
 def problem_of(
-    nest: Nest, options: Options, strategies: tuple[Strategy[Variant], ...] | None = None
+    nest: Nest,
+    options: Options,
+    strategies: tuple[Strategy[Variant], ...] | None = None,
+    watch: Watch = UNWATCHED,
+    place: str = "",
 ) -> Problem[Variant]:
     """Return what Algorithm 1 is given for a nest: counters, strategies, assumptions.
 
-    The strategies are all that there are, unless some are given.
+    The strategies are all that there are, unless some are given.  The watch is told of kernels that are compiled.
     """
-    counted = counters(options)
+    given = counted_by(options, watch, f"{nest.name}{place}")
+    counted = counters_of(options.counters, given)
     demand_other_names(nest, counted)
     return Problem(
         counted,
-        strategies_for((c.name for c in counted), options.strategies, lowerings(options), counted_by(options))
+        strategies_for((c.name for c in counted), options.strategies, lowerings(options), given)
         if strategies is None
         else strategies,
         assumptions(nest),
@@ -300,18 +314,19 @@ def embedding_of(options: Options) -> tuple[KernelCompiler, tuple[str, ...]] | N
     return compiler, tuple(dict.fromkeys((options.arch, *options.targets.archs)))
 
 
-def counters(options: Options) -> tuple[Counter[Variant], ...]:
-    """The counters of a run, those asked for last."""
-    return counters_of(options.counters, counted_by(options))
+def counted_by(
+    options: Options, watch: Watch = UNWATCHED, region: str = "the program"
+) -> Mapping[str, Counter[Variant]]:
+    """The counters that others go by: all count registers by the estimate, or as ptxas does.
 
-
-def counted_by(options: Options) -> Mapping[str, Counter[Variant]]:
-    """The counters that others go by: all count registers by the estimate, or as ptxas does."""
-    embedding, count = embedding_of(options), register_count(options)
+    The watch is told how many kernels of the region were compiled for it; how many a tree asks for, it only shows
+    while it grows.
+    """
+    embedding, compile = embedding_of(options), _watched(register_count(options), watch, region)
     return {
         "registers": Registers()
-        if count is None
-        else PtxasRegisters(options.arch, lambda kernel: _counted(kernel, count)),
+        if compile is None
+        else PtxasRegisters(options.arch, lambda kernel: _counted(kernel, compile)),
         "shared_words": SharedWords(slots=None if embedding is None else partial(slots_of, *embedding)),
     }
 
@@ -328,6 +343,21 @@ def register_count(options: Options) -> Callable[[str], Usage] | None:
         return None
     required = options.registers == "ptxas"
     return register_compiler(options.arch, options.cuda_path, required=required)
+
+
+def _watched(
+    compile: Callable[[str], Usage] | None, watch: Watch, region: str
+) -> Callable[[str], Usage] | None:
+    """Return the same function; before each call it tells the watch how many there were."""
+    if compile is None:
+        return None
+    calls = itertools.count()
+
+    def watched(unit: str) -> Usage:
+        watch.tell(f"kernels compiled for the registers of {region}", next(calls))
+        return compile(unit)
+
+    return watched
 
 
 def _counted(kernel: Kernel, count: Callable[[str], Usage]) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from comprehensive import __version__
 from comprehensive.codegen.acceptance import accepted, accepts_image
-from comprehensive.codegen.cuda import kernel_unit, print_kernel, program_unit
+from comprehensive.codegen.cuda import kernel_count, kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import stale_outputs, touch, write_outputs
 from comprehensive.codegen.host import header_text, shared_files, source_text
@@ -200,13 +200,15 @@ def prepare(
         else ()
     )
     watch.tell("outputs read by compilers", len(verified))
+    if options.targets is not None:
+        watch.tell("kernels compiled to be embedded", 0, kernel_count(plan))
     image = image_of(plan, options)
     if verify and image is not None and _image_is_accepted(image, sources, compilation, options):
         verified = (*verified, image.name)
-    taken = _taken(compilation.plan, options, image)
+    taken = _taken(compilation.plan, options, image, watch)
     compiled: Mapping[str, str] = {}
     if ptx_arch is not None:
-        compiled = ptx_texts(compilation, ptx_arch, options.cuda_path)
+        compiled = ptx_texts(compilation, ptx_arch, options.cuda_path, watch)
     texts = _outputs(compilation, taken, plan, sources, compiled, image)
     return Prepared(texts, verified)
 
@@ -285,13 +287,16 @@ def _image_is_accepted(
     )
 
 
-def _taken(plan: ProgramPlan, options: Options, image: Embedded | None) -> Resources | None:
+def _taken(plan: ProgramPlan, options: Options, image: Embedded | None, watch: Watch) -> Resources | None:
     """Return what kernels take on the architecture that registers are counted for, behind the passes.
 
+    nvcc is given all kernels together, so that the watch is told how many there are, and not which is done.
     What the ``image`` has for that architecture is not compiled again.
     """
     known = () if image is None else image.kernels
     found = next((each for each in known if each.arch == options.arch), None)
+    if found is None and (options.passes or options.registers != "estimate"):
+        watch.tell("kernels compiled together for their registers", 0, kernel_count(plan))
     if options.passes or found is not None:
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
         usages = (found or compiler.compile(program_unit(plan), options.arch, own_passes(plan))).usages
@@ -330,22 +335,26 @@ def with_candidates(plan: ProgramPlan, options: Options, *, parts: bool = False)
     return adaptive(plan, KernelCompiler.find(options.passes, options.cuda_path), device, parts=parts)
 
 
-def ptx_texts(compilation: Compilation, arch: str, cuda_path: str | None) -> Mapping[str, str]:
+def ptx_texts(
+    compilation: Compilation, arch: str, cuda_path: str | None, watch: Watch = UNWATCHED
+) -> Mapping[str, str]:
     """One PTX module a leaf, compiled by nvcc; ToolError where there is none."""
     found = find_tool("nvcc", cuda_path)
     if isinstance(found, Missing):
         raise ToolError(f"--ptx needs nvcc\n{found.explain()}\nhelp: {found.help}")
     nvcc = load_tool(found)
     texts: dict[str, str] = {}
+    regions = [region for function in compilation.plan.functions for region in function.regions]
+    count = sum(len(region.leaves) for region in regions)
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
-        for function in compilation.plan.functions:
-            for region in function.regions:
-                for leaf in region.leaves:
-                    name = leaf_stem(compilation.plan, region, leaf)
-                    unit = Path(scratch) / f"{name}.cu"
-                    unit.write_text(kernel_unit(leaf.kernel), encoding="utf-8")
-                    text = compile_ptx(nvcc, unit, arch).output.decode()
-                    texts[f"{name}.ptx"] = marked(text, __version__, c_comment(compilation.plan.source_path))
+        for region in regions:
+            for leaf in region.leaves:
+                watch.tell("leaves compiled to PTX", len(texts), count)
+                name = leaf_stem(compilation.plan, region, leaf)
+                unit = Path(scratch) / f"{name}.cu"
+                unit.write_text(kernel_unit(leaf.kernel), encoding="utf-8")
+                text = compile_ptx(nvcc, unit, arch).output.decode()
+                texts[f"{name}.ptx"] = marked(text, __version__, c_comment(compilation.plan.source_path))
     return texts
 
 

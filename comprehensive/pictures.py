@@ -19,10 +19,13 @@ from comprehensive.machine.parameters import MACHINE_PARAMETERS, WARP_THREADS
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.access_rows import rows
 from comprehensive.model.block_shape import block_shape, with_sweeps
+from comprehensive.model.staged_copies import staged_copies
 from comprehensive.model.values import wide_value
 from comprehensive.report.access_svg import accesses_svg
 from comprehensive.report.accesses import Accesses, document, to_text
-from comprehensive.report.tile_svg import Drawn, tiles_svg
+from comprehensive.report.tile_svg import tiles_svg
+from comprehensive.report.tiles import Drawn
+from comprehensive.report.tiles import document as tiles_document
 from comprehensive.values import Rational, value_error
 
 
@@ -120,11 +123,20 @@ def accesses_picture(found: Sequence[Accesses], title: str) -> str:
     return accesses_svg(found, title)
 
 
-def tiles_picture(
+def tiles_of(
     compilation: Compilation, device: Device, values: Mapping[str, Rational], number: int | None = None
-) -> str:
-    """Return what a block of each region holds, as one picture. CommandLineError as of `cases`."""
-    found = [_drawn(case, device) for case in cases(compilation, device, values, number)]
+) -> tuple[Drawn, ...]:
+    """Return what a block of each region holds. CommandLineError as of `cases`."""
+    return tuple(_drawn(case, device) for case in cases(compilation, device, values, number))
+
+
+def tiles_json(found: Sequence[Drawn]) -> dict[str, object]:
+    """The same as one JSON document."""
+    return tiles_document(found)
+
+
+def tiles_picture(compilation: Compilation, found: Sequence[Drawn]) -> str:
+    """The same as one picture."""
     return tiles_svg(found, f"{compilation.plan.source_path}: what a block holds")
 
 
@@ -133,9 +145,9 @@ def _drawn(case: Case, device: Device) -> Drawn:
     if case.tile is not None and case.tile.sweeps is not None:
         shape = with_sweeps(shape, case.tile.coordinates, case.sizes)
     known = {**case.values, **case.sizes}
-    names = ", ".join(f"{name} = {value}" for name, value in known.items())
     return Drawn(
-        f"a block of {case.region} {case.name}" + (f", {names}" if names else ""),
+        case.region,
+        case.name,
         shape,
         known,
         _numbers(case, shape.threads),
@@ -143,6 +155,9 @@ def _drawn(case: Case, device: Device) -> Drawn:
         None if case.launch is None else case.launch.shared_words,
         tuple(_conditions(case, device)),
         reading_order(case.nest),
+        staged_copies(case.kernel, case.launch, (0, 0, 0), 0, case.together)
+        if case.launch is not None and case.kernel.has_copies
+        else (),
     )
 
 

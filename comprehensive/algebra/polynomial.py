@@ -81,25 +81,28 @@ class Polynomial:
     # --- arithmetic
 
     def __add__(self, other: Polynomial | Scalar) -> Polynomial:
-        operand = _operand(other)
-        if operand is None:
-            return NotImplemented
-        left, right, names = _aligned(self, operand)
-        return _build(left + right, names)
+        if isinstance(other, Polynomial):
+            left, right, names = _aligned(self, other)
+            return _build(left + right, names)
+        number = _number(other)
+        return NotImplemented if number is None else _made(self._value + number, self._names)
 
     def __sub__(self, other: Polynomial | Scalar) -> Polynomial:
-        operand = _operand(other)
-        if operand is None:
-            return NotImplemented
-        left, right, names = _aligned(self, operand)
-        return _build(left - right, names)
+        if isinstance(other, Polynomial):
+            left, right, names = _aligned(self, other)
+            return _build(left - right, names)
+        number = _number(other)
+        return NotImplemented if number is None else _made(self._value - number, self._names)
 
     def __mul__(self, other: Polynomial | Scalar) -> Polynomial:
-        operand = _operand(other)
-        if operand is None:
+        # Only a product with 0 loses symbols.
+        if isinstance(other, Polynomial):
+            left, right, names = _aligned(self, other)
+            return _made(left * right, names) if self and other else Polynomial(0)
+        number = _number(other)
+        if number is None:
             return NotImplemented
-        left, right, names = _aligned(self, operand)
-        return _build(left * right, names)
+        return _made(self._value * number, self._names) if other else Polynomial(0)
 
     def __radd__(self, other: Scalar) -> Polynomial:
         return self + other
@@ -111,7 +114,7 @@ class Polynomial:
         return self * other
 
     def __neg__(self) -> Polynomial:
-        return _build(-self._value, self._names)
+        return _made(-self._value, self._names)
 
     def __pow__(self, exponent: int) -> Polynomial:
         if exponent < 0:
@@ -207,6 +210,8 @@ class Polynomial:
         """The coefficient of `name**power`, seen as a polynomial in `name`."""
         if name not in self._names:
             return self if power == 0 else Polynomial(0)
+        if power == 1 and self.degree(name) == 1:
+            return _build(self._value.derivative(self._names.index(name)), self._names)
         return Polynomial.from_terms(
             Term(term.coefficient, tuple(item for item in term.powers if item[0] != name))
             for term in self.terms()
@@ -239,12 +244,14 @@ class Polynomial:
         """Replaces symbols, all at once; the symbols that are not in `values` stay."""
         if not any(name in values for name in self._names):
             return self
-        images = [
-            _coerce(values[name]) if name in values else Polynomial.symbol(name) for name in self._names
-        ]
-        names = tuple(sorted({name for image in images for name in image._names}))
+        images = {name: _coerce(values[name]) for name in self._names if name in values}
+        kept = (name for name in self._names if name not in values)
+        names = tuple(sorted({*kept, *(name for image in images.values() for name in image._names)}))
         context = _context(names)
-        projected = [_in_context(image, names) for image in images]
+        projected = [
+            _in_context(images[name], names) if name in images else context.gen(names.index(name))
+            for name in self._names
+        ]
         return _build(self._value.compose(*projected, ctx=context), names)
 
     def evaluate(self, point: Mapping[str, Scalar]) -> Fraction:
@@ -347,9 +354,14 @@ def _context(names: _Names) -> fmpq_mpoly_ctx:
 def _build(value: fmpq_mpoly, names: _Names) -> Polynomial:
     """The value in the context of exactly the symbols that occur in it."""
     degrees = value.degrees()
-    if any(degree <= 0 for degree in degrees):
+    if min(degrees, default=1) <= 0:
         names = tuple(name for name, degree in zip(names, degrees, strict=True) if degree > 0)
         value = value.project_to_context(_context(names))
+    return _made(value, names)
+
+
+def _made(value: fmpq_mpoly, names: _Names) -> Polynomial:
+    """The value, all symbols of whose context are known to occur in it."""
     made = Polynomial.__new__(Polynomial)
     made._value = value  # pyright: ignore[reportPrivateUsage]
     made._names = names  # pyright: ignore[reportPrivateUsage]
@@ -361,7 +373,7 @@ def _build(value: fmpq_mpoly, names: _Names) -> Polynomial:
 
 
 def _aligned(left: Polynomial, right: Polynomial) -> tuple[fmpq_mpoly, fmpq_mpoly, _Names]:
-    if left.symbols == right.symbols:
+    if left.symbols == right.symbols or not right.symbols:
         names = left.symbols
     else:
         names = tuple(sorted({*left.symbols, *right.symbols}))
@@ -373,12 +385,12 @@ def _in_context(polynomial: Polynomial, names: _Names) -> fmpq_mpoly:
     return value if polynomial.symbols == names else value.project_to_context(_context(names))
 
 
-def _operand(value: object) -> Polynomial | None:
-    """Return the value as a polynomial; None for anything else.
+def _number(value: object) -> fmpq | None:
+    """Return the value as a number; None for anything else.
 
     RationalFunction can then take over, and a float is a TypeError.
     """
-    return _coerce(value) if isinstance(value, Polynomial | int | Fraction) else None
+    return _to_flint(value) if isinstance(value, int | Fraction) else None
 
 
 def _coerce(value: Polynomial | Scalar) -> Polynomial:
@@ -397,4 +409,5 @@ def _to_flint(value: Scalar) -> fmpq:
 
 
 def _to_fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
+    # Most are integers, and need no greatest common divisor.
+    return Fraction(int(value.p)) if value.q == 1 else Fraction(int(value.p), int(value.q))

@@ -32,6 +32,7 @@ from comprehensive.diagnostics import Diagnostic
 from comprehensive.driver import Compilation, Options
 from comprehensive.generate import Written
 from comprehensive.machine.device import load_device
+from comprehensive.tree_forms import tree_form
 from comprehensive.values import Rational, demand_levels, demand_no_quotients, value_error
 
 
@@ -251,3 +252,10 @@ class Program:
     def _repr_html_(self) -> str:
         trees = "\n".join(region.tree.html() for region in self.regions)
         return f"<p><b>{escape(self.name)}</b></p>\n{trees}"
+
+    def svg(self, *, pruned: bool = False) -> str:
+        """The trees of all regions in one picture, as ``comprehensive tree --format svg`` draws them."""
+        return tree_form(self.compilation, "svg", pruned=pruned)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()

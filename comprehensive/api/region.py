@@ -111,3 +111,6 @@ class Region:
 
     def _repr_html_(self) -> str:
         return self.tree.html()
+
+    def _repr_svg_(self) -> str:
+        return self.tree.svg()

@@ -1,4 +1,4 @@
-"""The decision tree of a region as a value: nodes to walk through, and the whole as text, JSON and HTML.
+"""The decision tree of a region as a value: nodes to walk through, and the whole as text, JSON, HTML and a picture.
 
 match region.tree.root:
     case Branch() as branch:
@@ -25,6 +25,7 @@ from comprehensive.report.system_latex import Mathematics
 from comprehensive.report.tree_html import tree_html
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_outline import outline
+from comprehensive.report.tree_svg import trees_svg
 from comprehensive.report.tree_text import render_tree
 
 
@@ -163,6 +164,10 @@ class Tree:
         """The tree in HTML that a reader opens and closes."""
         return tree_html(outline(self.grown, self.name, pruned=pruned, describe=describe))
 
+    def svg(self, *, pruned: bool = False) -> str:
+        """The tree as a picture that needs nothing else, as ``comprehensive tree --format svg`` draws it."""
+        return trees_svg((outline(self.grown, self.name, pruned=pruned, describe=describe),), self.name)
+
     def to_json(self) -> dict[str, Any]:
         """The tree as plain data, in the form of `specs/schema/tree.json`."""
         return tree_to_json(self.grown, fragment_to_json)
@@ -206,3 +211,6 @@ class Tree:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+    def _repr_svg_(self) -> str:
+        return self.svg()

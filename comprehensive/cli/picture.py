@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from comprehensive.cli.options import configured, input_argument, options_of, with_compile_options
-from comprehensive.cli.reporting import compile_source, print_json, reporting
+from comprehensive.cli.reporting import compile_source, json_text, reporting
 from comprehensive.cli.values import definitions_of
 
 
@@ -43,11 +43,19 @@ def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "--device", default="sm_90", show_default=True, help="Architecture, product or TOML file."
             ),
             click.option(
+                "--format",
+                "form",
+                type=click.Choice(["svg", "json"]),
+                default="svg",
+                show_default=True,
+                help="A picture, or its numbers.",
+            ),
+            click.option(
                 "-o",
                 "--output",
                 type=click.Path(path_type=Path, dir_okay=False),
                 default=None,
-                help="File of the picture.  [default: standard output]",
+                help="File of the picture, or of its numbers.  [default: standard output]",
             ),
         )
     ):
@@ -63,14 +71,6 @@ def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--warp", type=click.IntRange(0), default=0, show_default=True, help="Number of the warp in it."
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["svg", "json"]),
-    default="svg",
-    show_default=True,
-    help="A picture, or its numbers.",
 )
 @_with_options
 @with_compile_options
@@ -103,7 +103,7 @@ def access_command(
     every = pictures.accesses_of(compilation, machine, definitions_of(definitions), leaf, place, line)
     found, title = pictures.accesses_at(compilation, every, line)
     if form == "json":
-        print_json(pictures.accesses_json(found))
+        _write(json_text(pictures.accesses_json(found)), output)
     else:
         _write(pictures.accesses_picture(found, title), output)
 
@@ -119,12 +119,13 @@ def tile_command(
     leaf: int | None,
     device: str,
     output: Path | None,
+    form: str,
     **compile_options: Any,
 ) -> None:
     """Draw what a block of each region of SOURCE holds: threads and warps, the elements of arrays with their halo,
-    shared memory, registers.
+    shared memory, registers, and for each copy of a piece to shared memory what the lanes of the first warp copy.
 
-    With numbers it is to scale; without, sides carry their symbols.
+    With numbers it is to scale; without, sides carry their symbols, and there are no copies.
     """
     from comprehensive import pictures
     from comprehensive.machine.device import load_device
@@ -132,7 +133,11 @@ def tile_command(
     definitions, compile_options = configured(source, definitions, compile_options)
     machine = load_device(device)
     compilation = compile_source(source, options_of(**compile_options, device_arch=machine.arch))
-    _write(pictures.tiles_picture(compilation, machine, definitions_of(definitions), leaf), output)
+    found = pictures.tiles_of(compilation, machine, definitions_of(definitions), leaf)
+    if form == "json":
+        _write(json_text(pictures.tiles_json(found)), output)
+    else:
+        _write(pictures.tiles_picture(compilation, found), output)
 
 
 def _block_of(text: str) -> tuple[int, ...]:
@@ -142,7 +147,7 @@ def _block_of(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _write(picture: str, output: Path | None) -> None:
+def _write(text: str, output: Path | None) -> None:
     from comprehensive.ptx.files import write_text
 
-    write_text("-" if output is None else str(output), picture)
+    write_text("-" if output is None else str(output), text)

@@ -105,7 +105,7 @@ class CommandWatch:
         self._shown_since, self._doing = self._clock(), ""
         stop = Event()
         drawing = Thread(target=self._draw_until, args=(stop,), daemon=True) if self._draws else None
-        with self._interruptible():
+        with self.interruptible():
             if drawing is not None:
                 drawing.start()
             try:
@@ -141,7 +141,8 @@ class CommandWatch:
             self.draw()
 
     @contextmanager
-    def _interruptible(self) -> Generator[None]:
+    def interruptible(self) -> Generator[None]:
+        """Take the first Ctrl-C for the end of the time, where there is a partial result; nothing is drawn."""
         if not self._stoppable or current_thread() is not main_thread():
             yield
             return

@@ -14,6 +14,7 @@ from comprehensive.cli.options import (
     options_of,
     with_compile_options,
 )
+from comprehensive.cli.progress import command_watch, time_limit_option
 from comprehensive.cli.reporting import compile_source, reporting
 from comprehensive.cli.values import definitions_of
 
@@ -37,6 +38,7 @@ from comprehensive.cli.values import definitions_of
     help="The page.  [default: <stem>.html in the current directory]",
 )
 @click.option("--force", is_flag=True, help="Overwrite a file that comprehensive has not written.")
+@time_limit_option
 @counters_option
 @with_compile_options
 @reporting
@@ -46,6 +48,7 @@ def report_command(
     definitions: tuple[str, ...],
     output: Path | None,
     force: bool,
+    time_limit: float | None,
     **compile_options: Any,
 ) -> None:
     """Write SOURCE as one page: its decision tree, its leaves beside the source, and sliders that say which leaf runs.
@@ -60,8 +63,11 @@ def report_command(
     definitions, compile_options = configured(source, definitions, compile_options)
     values = definitions_of(definitions)
     machine = load_device(device)
-    compilation = compile_source(source, options_of(**compile_options, device_arch=machine.arch))
-    text = to_html(page_of(compilation, machine, values))
+    watch = command_watch(time_limit, stoppable=True)
+    compilation = compile_source(source, options_of(**compile_options, device_arch=machine.arch), watch)
+    with watch.shown():
+        text = to_html(page_of(compilation, machine, values, watch))
     target = Path(f"{source.stem}.html") if output is None else output
     write_outputs(target.parent, {target.name: text}, force=force)
     click.echo(f"{target}: {-(-len(text.encode()) // 1000)} kB; open it in a browser", err=True)
+    watch.close()

@@ -101,7 +101,12 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 def print_json(document: object) -> None:
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    click.echo(json_text(document), nl=False)
+
+
+def json_text(document: object) -> str:
+    """The text of a document, ending in a newline."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def compile_source(source: Path, options: Options, watch: CommandWatch | None = None) -> Compilation:

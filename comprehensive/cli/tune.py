@@ -17,6 +17,7 @@ from comprehensive.cli.options import (
     with_compile_options,
     with_tune_options,
 )
+from comprehensive.cli.progress import command_watch, time_limit_option
 from comprehensive.cli.reporting import (
     EXIT_INPUT,
     compile_source,
@@ -31,6 +32,7 @@ from comprehensive.cli.values import assignments_of, domains_of, pipelines_of, s
 @click.command("tune")
 @input_argument
 @with_tune_options
+@time_limit_option
 @json_option
 @with_compile_options
 @reporting
@@ -49,6 +51,7 @@ def tune_command(
     scheduler: str | None,
     log: Path | None,
     output: Path,
+    time_limit: float | None,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
@@ -84,9 +87,11 @@ def tune_command(
         asked = replace(asked, targets=find_devices(device))
     arch = "sm_90" if asked.targets is None else asked.targets[0].arch
     options = options_of(**compile_options, device_arch=arch)
-    compilation = compile_source(source, options)
-    with serial_program(compilation):
-        told = command.run(compilation, options, asked, lambda line: click.echo(line, err=True))
+    watch = command_watch(time_limit, stoppable=True)
+    compilation = compile_source(source, options, watch)
+    watch.demand_whole("a tree is not decided to its end, and nothing was measured")
+    with watch.interruptible(), serial_program(compilation):
+        told = command.run(compilation, options, asked, lambda line: click.echo(line, err=True), watch)
     print_diagnostics(told.diagnostics)
     if as_json:
         print_json(told.json)
@@ -96,3 +101,4 @@ def tune_command(
         click.echo(f"winners: {told.file}", err=True)
     if not told.complete or (told.diagnostics and options.warnings_are_errors):
         sys.exit(EXIT_INPUT)
+    watch.close()

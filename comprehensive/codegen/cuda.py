@@ -14,7 +14,7 @@ from typing_extensions import TypeIs
 from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.conversions import storage_headers, with_conversions
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.plan import ProgramPlan, RegionPlan
 from comprehensive.codegen.runtime_files import DEVICE, plain_files
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
 from comprehensive.codegen.tables import tables_of
@@ -99,15 +99,27 @@ def program_unit(plan: ProgramPlan) -> str:
         headers=storage_headers(texts),
         kernels=texts,
         tables=tables_of(regions),
-        instances=[
-            _instantiation(tile.kernel, (*instance.sizes, *together))
-            for region in regions
-            for tile in region.tilings
-            for instance in tile.instances
-            for together in ([(count,) for count in tile.kernel.together] or [()])
-        ],
+        instances=[_instantiation(kernel, constants) for kernel, constants in _instances(regions)],
         device=plain_files()[DEVICE],
     )
+
+
+def kernel_count(plan: ProgramPlan) -> int:
+    """Return how many kernels that unit has, each instance of a kernel over tiles counted as one."""
+    regions = [region for function in plan.functions for region in function.regions]
+    leaves = {leaf.kernel.name for region in regions for leaf in region.leaves}
+    return len(leaves) + len(_instances(regions))
+
+
+def _instances(regions: Sequence[RegionPlan]) -> list[tuple[Kernel, tuple[int, ...]]]:
+    """Return the instances of kernels over tiles: the kernel, and the constants that make it one."""
+    return [
+        (tile.kernel, (*instance.sizes, *together))
+        for region in regions
+        for tile in region.tilings
+        for instance in tile.instances
+        for together in ([(count,) for count in tile.kernel.together] or [()])
+    ]
 
 
 def _instantiation(kernel: Kernel, constants: Sequence[int]) -> str:

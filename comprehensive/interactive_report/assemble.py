@@ -20,7 +20,7 @@ from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation
 from comprehensive.interactive_report.bounds import rankings_of
 from comprehensive.interactive_report.leaves import leaves_of, registers_of
-from comprehensive.interactive_report.planes import planes_of
+from comprehensive.interactive_report.planes import NO_TIME, planes_of
 from comprehensive.interactive_report.sliders import (
     Start,
     demand_values,
@@ -38,16 +38,24 @@ from comprehensive.report.page import FunctionView, LeafView, PageView, RegionVi
 from comprehensive.report.page_model import model_table
 from comprehensive.report.page_selection import given, selection_of
 from comprehensive.report.page_tree import NodeView, TreeViews
-from comprehensive.report.tree_words import summary
+from comprehensive.report.tree_words import open_regions, summary
 from comprehensive.values import Rational, demand_levels, limits_to_give
+from comprehensive.watch import UNWATCHED, Watch
 
 MOST_BYTES = 1_000_000
 SHORT = 80
 """Functions of so many lines are shown in full; of a longer one, its regions."""
 
 
-def page_of(compilation: Compilation, device: Device, values: Mapping[str, Rational]) -> PageView:
+def page_of(
+    compilation: Compilation,
+    device: Device,
+    values: Mapping[str, Rational],
+    watch: Watch = UNWATCHED,
+) -> PageView:
     """Return everything that the page of a program shows.
+
+    Where the time is over, it has the tree so far without planes and with fewer bounds, and says what is missing.
 
     Raises CommandLineError as of `explain`, and for a level of performance without a value (CF0706).
     """
@@ -55,7 +63,7 @@ def page_of(compilation: Compilation, device: Device, values: Mapping[str, Ratio
     levels = {name: value for name, value in values.items() if name in wanted}
     demand_levels(compilation, levels)
     demand_values(compilation, device, values)
-    gathering = _Gathering(compilation, device, values, levels)
+    gathering = _Gathering(compilation, device, values, levels, watch)
     plan = with_levels(compilation.plan, levels)
     functions = tuple(gathering.function(function) for function in plan.functions)
     return PageView(
@@ -122,9 +130,11 @@ class _Gathering:
         device: Device,
         values: Mapping[str, Rational],
         levels: Mapping[str, Rational],
+        watch: Watch,
     ) -> None:
         self.views: TreeViews[Variant] = TreeViews(describe, lambda variant: print_nest(variant.nest))
         self._device, self._values, self._levels = device, values, levels
+        self._watch, self._done, self._count = watch, 0, len(compilation.trees)
         self._of_regions: Iterator[tuple[Tree[Variant], Asserts]] = zip(
             compilation.trees, asserts_of(compilation), strict=True
         )
@@ -157,9 +167,12 @@ class _Gathering:
 
     def _region(self, function: FunctionPlan, position: int, region: RegionPlan, start: Start) -> RegionView:
         tree, asserts = next(self._of_regions)
+        self._watch.tell("regions put into the page", self._done, self._count)
+        self._done += 1
         device, values = self._device, {**start.values, **self._levels}
-        planes, no_planes = planes_of(region, tree, asserts, device, values)
+        planes, no_planes = planes_of(region, tree, asserts, device, values, self._watch)
         sliders = sliders_of(given(region), start)
+        rankings, all_bounds = rankings_of(region, device, asserts, sliders, self._watch)
         counts, *assumed = summary(tree)
         made_of = [(each, each.alternatives({})) for each in asserts.checked]
         atoms = dict.fromkeys(atom for _, cases in made_of for case in cases or () for atom in case)
@@ -180,8 +193,13 @@ class _Gathering:
             no_planes=no_planes,
             unchecked=asserts.unchecked,
             registers=registers_of(tree),
-            model=model_table(rankings_of(region, device, asserts, sliders)),
+            model=model_table(rankings),
             selection=selection_of(region, tree, interface(function), tuple(atoms), opaque),
+            missing=(
+                *([f"{open_regions(tree)} of the tree"] if tree.open else []),
+                *(["planes of parameters"] if tree.open or no_planes == NO_TIME else []),
+                *([] if all_bounds else ["bounds of the model"]),
+            ),
         )
 
     def _trees(self, tree: Tree[Variant]) -> tuple[tuple[str, NodeView], ...]:

@@ -17,12 +17,20 @@ from comprehensive.machine.device import Device
 from comprehensive.model.ranking import Ranking
 from comprehensive.report.page import Control
 from comprehensive.report.page_model import Point
+from comprehensive.watch import UNWATCHED, Watch
 
 
 def rankings_of(
-    region: RegionPlan, device: Device, asserts: Asserts, sliders: Iterable[Control]
-) -> Mapping[Point, Ranking]:
-    """The rankings of a region where a call is not refused; the start comes first if it is not."""
+    region: RegionPlan,
+    device: Device,
+    asserts: Asserts,
+    sliders: Iterable[Control],
+    watch: Watch = UNWATCHED,
+) -> tuple[Mapping[Point, Ranking], bool]:
+    """The rankings of a region where a call is not refused, and whether there was time for all of them.
+
+    The start comes first, whatever the time, if a call is not refused there.
+    """
     tilings = tuple(replace(plan, work=cache(plan.work)) for plan in region.tilings)
     remembered = replace(region, tilings=tilings)
     found: dict[Point, Ranking] = {}
@@ -30,13 +38,15 @@ def rankings_of(
         values = dict(point)
         if point in found or asserts.violated(values):
             continue
+        if found and watch.is_over():
+            return found, False
         try:
             ranking, _, _ = ranking_at(remembered, device, values)
         except UndefinedBehaviour:  # host code divides by what is 0 there
             continue
         if ranking is not None:
             found[point] = ranking
-    return found
+    return found, True
 
 
 def _star(sliders: list[Control]) -> Iterator[Point]:

@@ -20,8 +20,10 @@ from comprehensive.report.partition_svg import PLANE_FRAME, partitions_svg
 from comprehensive.report.partition_words import Titled
 from comprehensive.report.scale import Scale
 from comprehensive.values import Rational
+from comprehensive.watch import UNWATCHED, Watch
 
 MOST_PLANES = 3
+NO_TIME = "there was no time left"
 
 
 def planes_of(
@@ -30,8 +32,14 @@ def planes_of(
     asserts: Asserts,
     device: Device,
     values: Mapping[str, Rational],
+    watch: Watch = UNWATCHED,
 ) -> tuple[tuple[PlaneView, ...], str]:
-    """Return the planes of a region, or none and why: of its program parameters in pairs, or of one and a limit."""
+    """Return the planes of a region, and why there are no others, or none.
+
+    They are of its program parameters in pairs, or of one and a limit.
+    """
+    if tree.open:
+        return (), "the tree is not decided to its end"
     if tree.quotients:
         return (), "values that are rounded (occupancy, latency hiding) do not divide a plane by polynomials"
     spoken = symbols_of(tree)
@@ -43,6 +51,8 @@ def planes_of(
     pairs = [*combinations(program, 2)][:MOST_PLANES] or _with_a_limit(program, tree)
     planes: list[PlaneView] = []
     for pair in pairs:
+        if watch.is_over():
+            return tuple(planes), NO_TIME
         known = {name: value for name, value in everything.items() if name not in pair}
         planes.append(_view(divide_region(region.nest, tree, asserts, device, pair, known, {}), pair))
     return tuple(planes), "" if planes else "the choice depends on fewer than two parameters and limits"

@@ -11,8 +11,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from comprehensive import __version__
-from comprehensive.diagnostics import GENERATED, Diagnostic, Severity, SourceFile, Span
-from comprehensive.language_server.analysis import Analysis, analysed
+from comprehensive.diagnostics import GENERATED, Diagnostic, Fix, Severity, SourceFile, Span
+from comprehensive.language_server.analysis import Analysis, analysed, settle
 from comprehensive.language_server.hover import hover
 from comprehensive.language_server.positions import offset_at, range_of
 
@@ -25,7 +25,9 @@ _SEVERITIES = {
 
 def serve() -> None:
     """Answers on stdin and stdout until the editor is done."""
-    server().start_io()
+    made = server()
+    settle()
+    made.start_io()
 
 
 def server() -> LanguageServer:
@@ -61,20 +63,34 @@ def server() -> LanguageServer:
         analysis = analysis_of(uri)
         start, end = (offset_at(analysis.source, p) for p in (given.range.start, given.range.end))
         return [
-            types.CodeAction(
-                title=f"write '{each.fix.text}'",
-                kind=types.CodeActionKind.QuickFix,
-                diagnostics=[_shown(each, analysis.source, uri)],
-                edit=types.WorkspaceEdit({uri: [types.TextEdit(range_of(each.fix.span), each.fix.text)]}),
-            )
+            _action(each, each.fix, analysis.source, uri)
             for each in analysis.diagnostics
-            if each.fix is not None
-            and each.fix.span.file.path == analysis.source.path
-            and each.fix.span.start <= end
-            and start <= each.fix.span.end
+            if each.fix is not None and _is_at(each, each.fix, analysis.source, start, end)
         ]
 
     return made
+
+
+def _is_at(diagnostic: Diagnostic, fix: Fix, source: SourceFile, start: int, end: int) -> bool:
+    """Whether a diagnostic or an edit of its fix touches a part of the text, and all edits are in this text."""
+    spans = [edit.span for edit in fix.edits]
+    if not all(_is_in(span, source) for span in spans):
+        return False
+    if diagnostic.span is not None and _is_in(diagnostic.span, source):
+        spans.append(diagnostic.span)
+    return any(span.start <= end and start <= span.end for span in spans)
+
+
+def _action(diagnostic: Diagnostic, fix: Fix, source: SourceFile, uri: str) -> types.CodeAction:
+    """The quick fix that makes the edits."""
+    edits = [types.TextEdit(range_of(edit.span), edit.text) for edit in fix.edits]
+    return types.CodeAction(
+        title=fix.title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[_shown(diagnostic, source, uri)],
+        is_preferred=True,
+        edit=types.WorkspaceEdit({uri: edits}),
+    )
 
 
 def _shown(diagnostic: Diagnostic, source: SourceFile, uri: str) -> types.Diagnostic:

@@ -9,10 +9,11 @@ atomic, CF0226 for types that cannot::
 
 from __future__ import annotations
 
-from comprehensive.diagnostics import DiagnosticSink, Note
+from comprehensive.diagnostics import DiagnosticSink, Edit, Fix, Note, Span
 from comprehensive.metafork.ast import Assign, Index, ScalarType
 from comprehensive.metafork.scope import Scope, Symbol
 
+_KEYWORD = "meta_atomic"
 SUMS = frozenset(("+=", "-="))
 ATOMIC_OPERATORS = SUMS | {"&=", "|=", "^="}
 
@@ -75,4 +76,14 @@ def _no_data(name: str, symbol: Symbol | None, statement: Assign, sink: Diagnost
         statement.target.span,
         notes=(Note("declared here", symbol.span),),
         help="drop meta_atomic: no other iteration sees a local variable",
+        fix=_without_keyword(statement.target.span),
     )
+
+
+def _without_keyword(target: Span) -> Fix | None:
+    """Remove the keyword right before the target of an update."""
+    before = target.file.text[: target.start].rstrip()
+    if not before.endswith(_KEYWORD):
+        return None
+    keyword = Span(target.file, len(before) - len(_KEYWORD), target.start)
+    return Fix("drop meta_atomic", (Edit(keyword, ""),))

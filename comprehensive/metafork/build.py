@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from comprehensive.diagnostics import Span
+from comprehensive.diagnostics import Fix, Span
 from comprehensive.metafork.ast import (
     Block,
     Break,
@@ -71,6 +71,7 @@ def _body(part: Part, keyword: Token) -> tuple[Stmt, ...]:
             f"a declaration cannot be the body of '{keyword.text}'",
             part.span,
             help="put braces around it, or remove it",
+            fix=Fix.around("put braces around it", part.span, "{ ", " }"),
         )
     match part:
         case Part((Block(body),), kind="block"):
@@ -101,6 +102,7 @@ def declaration(children: Children) -> tuple[Declare, ...]:
                 f"the local array '{declarator.name.text}' is initialised by one value",
                 declarator.span,
                 help="put braces around its elements: '= {1, 2}'",
+                fix=Fix.around("put braces around its elements", declarator.initial.span, "{", "}"),
             )
     spans = [head.span.to(d.span) if k == 0 else d.span for k, d in enumerate(declarators)]
     return tuple(

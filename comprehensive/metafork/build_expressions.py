@@ -13,7 +13,7 @@ from collections.abc import Sequence as Row
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from comprehensive.diagnostics import Span
+from comprehensive.diagnostics import Edit, Fix, Span
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -33,6 +33,7 @@ from comprehensive.metafork.literals import (
     float_literal,
     integer_literal,
     scalar_type,
+    type_fix,
     type_to_use,
 )
 from comprehensive.metafork.local_pointers import address, element
@@ -62,6 +63,12 @@ def span_of(children: Children) -> Span:
     return children[0].span.to(children[-1].span)
 
 
+def _with_blanks(span: Span) -> Span:
+    """The span with the blanks behind it: what is removed leaves none."""
+    behind = span.file.text[span.end :]
+    return replace(span, end=span.end + len(behind) - len(behind.lstrip(" \t")))
+
+
 def type_name(children: Children) -> TypeName:
     words = [token.text for token in children if token.type == "TYPE_WORD"]
     qualifiers = [token for token in children if token.type == "QUALIFIER"]
@@ -75,14 +82,15 @@ def type_name(children: Children) -> TypeName:
                 f"'{token.text}' is not supported here",
                 token.span,
                 help="remove it; local variables and scalar parameters may be const, constants static const",
+                fix=Fix(f"remove '{token.text}'", (Edit(_with_blanks(token.span), ""),)),
             )
     found = scalar_type(words)
     if found is None:
         shown = " ".join(token.text for token in children)
         if words:
-            sink.error(
-                "CF0117", f"type '{shown}' is not supported", span_of(children), help=type_to_use(shown)
-            )
+            span = span_of(children)
+            text = f"type '{shown}' is not supported"
+            sink.error("CF0117", text, span, help=type_to_use(shown), fix=type_fix(span))
         else:
             help_text = f"name the type: {SUPPORTED_TYPES}"
             sink.error("CF0117", f"'{shown}' alone names no type", span_of(children), help=help_text)

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
@@ -154,7 +155,9 @@ def _is_linked(item: Item) -> bool:
     return not is_type_alone and not words & {"typedef", "static"}
 
 
+@lru_cache(maxsize=128)
 def _tokens(file: SourceFile, start: int = 0, end: int | None = None) -> tuple[Token, ...]:
+    """The tokens of a part of a file; several checks ask for the same ones."""
     return tuple(tokens(Origin(file, DiagnosticSink()), start, end))
 
 

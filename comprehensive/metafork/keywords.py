@@ -74,7 +74,7 @@ def _correct_clauses(tokens: list[Token], position: int) -> None:
 
 
 def _report(token: Token, message: str, help: str, meant: str | None) -> None:
-    fix = None if meant is None else Fix(token.span, meant)
+    fix = None if meant is None else Fix.write(token.span, meant)
     token.origin.sink.error("CF0128", message, token.span, help=help, fix=fix)
 
 

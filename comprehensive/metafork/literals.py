@@ -12,8 +12,9 @@ import math
 import re
 import struct
 from collections.abc import Iterable
+from difflib import get_close_matches
 
-from comprehensive.diagnostics import Span
+from comprehensive.diagnostics import Edit, Fix, Span
 from comprehensive.metafork.ast import Cast, Expr, FloatLiteral, IntLiteral, ScalarType
 
 _TYPES: dict[tuple[str, ...], ScalarType] = {
@@ -47,6 +48,9 @@ _TYPES: dict[tuple[str, ...], ScalarType] = {
 }
 """The types by the words of a declaration, sorted."""
 
+_LIKENESS = 0.75
+"""The part of two words that must agree, as difflib measures it: 'flaot' and 'float' have 0.8."""
+
 SUPPORTED_TYPES = "the integers of C and stdint.h, bool, half, bfloat16, float and double"
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uU]?(?:[lL]|ll|LL)?|(?:[lL]|ll|LL)[uU])\Z")
@@ -73,6 +77,16 @@ def type_to_use(name: str) -> str:
     if "double" in words:
         return f"use double; the types are {SUPPORTED_TYPES}"
     return f"the types are {SUPPORTED_TYPES}, and names that typedef gives to these"
+
+
+def type_fix(span: Span) -> Fix | None:
+    """Write the type that was meant: the one that is almost written so, or the largest for a larger one of C."""
+    words = span.text.split()
+    if len(words) > 1:
+        return Fix("use double", (Edit(span, "double"),)) if "double" in words else None
+    types = sorted({word for key in _TYPES for word in key})
+    close = get_close_matches(span.text, types, 1, _LIKENESS)
+    return Fix.write(span, close[0]) if close else None
 
 
 _ESCAPE = re.compile(r"\\(?:([abfnrtv'\"?\\])|([0-7]{1,3})|x([0-9a-fA-F]{1,8}))")

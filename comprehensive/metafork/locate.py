@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from comprehensive.diagnostics import Note
+from comprehensive.diagnostics import Edit, Fix, Note
 from comprehensive.metafork.tokens import Token
 
 
@@ -83,7 +83,7 @@ def _function(tokens: Sequence[Token], brace: _Brace) -> FoundFunction | None:
             f"the '{{' of function '{tokens[name].text}' is never closed",
             tokens[brace.opening].span,
             notes=notes,
-            help="add the missing '}'",
+            fix=Fix("add the missing '}'", (Edit(tokens[-1].span.behind, "\n}"),)),
         )
         return None
     regions = tuple(

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from comprehensive.diagnostics import DiagnosticSink, SourceFile, Span
+from comprehensive.diagnostics import DiagnosticSink, Edit, Fix, SourceFile, Span
 from comprehensive.metafork.ast import (
     ConstantArray,
     Expr,
@@ -68,7 +68,10 @@ def parse(
     nothing = Program(source, ())
     comment = unterminated_comment(origin)
     if comment is not None:
-        sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
+        line_end = len(comment.file.line(comment.position[0])) - comment.position[1] + 1
+        close = Span(source, comment.start + line_end, comment.start + line_end)
+        fix = Fix("close it with '*/'", (Edit(close, " */"),))
+        sink.error("CF0105", "this comment is never closed", comment, fix=fix)
         return nothing
     all_tokens = notation.marked(list(tokens(origin)))
     if all(token.type != "META_SCHEDULE" for token in all_tokens):

@@ -60,6 +60,10 @@ class Scope:
             scope = scope.outer
         return None
 
+    def all(self) -> dict[str, Symbol]:
+        """Every name that can be used here."""
+        return self.symbols if self.outer is None else {**self.outer.all(), **self.symbols}
+
     def inner(self) -> Scope:
         return Scope(self, {})
 

@@ -7,8 +7,8 @@ In: the token that does not fit, the one before it, and what would fit.  Out: on
 
 from __future__ import annotations
 
-from comprehensive.diagnostics import Span
-from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
+from comprehensive.diagnostics import Edit, Fix, Span
+from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_fix, type_to_use
 from comprehensive.metafork.tokens import Token
 
 _BY_TOKEN = {
@@ -42,6 +42,8 @@ _NO_UPDATE = frozenset(
 """The tokens that begin a statement that is no update, or end one."""
 _ENDS_EXPRESSION = frozenset({"NAME", "INT_LITERAL", "FLOAT_LITERAL", "RPAR", "RSQB"})
 
+_END = "end the statement with ';'"
+
 _WORDS = {
     "SEMI": "';'",
     "RPAR": "')'",
@@ -62,7 +64,15 @@ def report_syntax_error(
 ) -> None:
     """Reports one error; ``accepted`` are the types of token that fit, ``open_words`` those of the statement."""
     code, message, help_text, span = _describe(found, previous, accepted, open_words)
-    found.origin.sink.error(code, message, span, help=help_text)
+    fix = _fix(code, span)
+    found.origin.sink.error(code, message, span, help=help_text, fix=fix)
+
+
+def _fix(code: str, span: Span) -> Fix | None:
+    """The edit of a diagnostic, where it is clear what was meant."""
+    if code == "CF0111":
+        return Fix(_END, (Edit(span, ";"),))
+    return type_fix(span) if code == "CF0117" else None
 
 
 def _describe(
@@ -112,7 +122,7 @@ def _expected(
     ends = "SEMI" in accepted and "META_FOR" not in accepted and not in_header
     if ends and previous and (found.type in ("$END", "RBRACE") or not _same_line(previous, found)):
         after = Span(previous.span.file, previous.end, previous.end)
-        return "CF0111", f"expected ';' after '{shorten(previous.text)}'", "end the statement with ';'", after
+        return "CF0111", f"expected ';' after '{shorten(previous.text)}'", _END, after
     shown = "the end" if found.type == "$END" else f"'{shorten(found.text)}'"
     wanted = _in_words(accepted)
     if in_header:

@@ -8,11 +8,10 @@ Example: ``float a[n]; ... a[i + 1]`` for ``i < n`` is found at n = 1.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Expr
+from comprehensive.poly.memo import remembered_in_text
 from comprehensive.poly.model import OutOfBounds
 from comprehensive.poly.moments import moments
 from comprehensive.poly.search import (
@@ -29,7 +28,7 @@ _MOST_ENTRIES = 12_000
 _ENTRIES_A_RUN = 500
 
 
-@lru_cache(maxsize=64)
+@remembered_in_text(64)
 def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
     """References with a subscript that leaves its declared extents, in walk order."""
     declared = [r for r in runners(nest) if nest.array(r.access.array).dims is not None]
@@ -84,6 +83,8 @@ def _violation(nest: Nest, runner: Runner, point: Point) -> tuple[OutOfBounds | 
     dims = nest.array(runner.access.array).dims or ()
     extents = [None if d is None else evaluate(d, point) for d in dims]
     touched = runner.run(point, _ENTRIES_A_RUN)
+    if all(_all_inside([s[number] for _, s in touched], extent) for number, extent in enumerate(extents)):
+        return None, len(touched)
     for iteration, subscripts in touched:
         for number, (value, extent) in enumerate(zip(subscripts, extents, strict=True)):
             if value < 0 or (extent is not None and value >= extent):
@@ -92,3 +93,8 @@ def _violation(nest: Nest, runner: Runner, point: Point) -> tuple[OutOfBounds | 
                 shown = 0 if extent is None else extent
                 return OutOfBounds(access.array, number, value, shown, where, access.span), len(touched)
     return None, len(touched)
+
+
+def _all_inside(values: list[int], extent: int | None) -> bool:
+    """Whether all values of one subscript are inside: most runs are found right by two passes over the numbers."""
+    return not values or (min(values) >= 0 and (extent is None or max(values) < extent))

@@ -41,18 +41,22 @@ def collapse(polynomials: Sequence[Polynomial], extents: Extents) -> Collapsed:
 
 def _fitting(polynomials: list[Polynomial], extents: Extents) -> tuple[str, str] | None:
     fixed = {s for e in extents.values() for s in e.symbols}
-    used = [n for n in sorted(extents) if any(n in p.symbols for p in polynomials)]
-    for high in used:
-        for low in used:
-            if (
-                high == low
-                or high in fixed
-                or low in fixed
-                or any(s in extents for s in extents[low].symbols)
-            ):
+    free = [
+        name
+        for name in sorted(extents)
+        if name not in fixed
+        and extents.keys().isdisjoint(extents[name].symbols)
+        and any(name in p.symbols for p in polynomials)
+    ]
+    if len(free) < 2:
+        return None
+    coefficients = {name: [p.coefficient(name, 1) for p in polynomials] for name in free}
+    speaks = {name: [bool(c) for c in coefficients[name]] for name in free}
+    for high in free:
+        for low in free:
+            if high == low or speaks[high] != speaks[low]:
                 continue
-            if any(s in extents for s in extents[high].symbols):
-                continue
-            if all(p.coefficient(high, 1) == p.coefficient(low, 1) * extents[low] for p in polynomials):
+            pairs = zip(coefficients[high], coefficients[low], strict=True)
+            if all(one == other * extents[low] for one, other in pairs if other):
                 return high, low
     return None

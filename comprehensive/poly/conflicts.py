@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
@@ -20,7 +19,7 @@ from comprehensive.poly.collapse import Collapsed, collapse
 from comprehensive.poly.domains import Axis, Facts, Place, Reference, complete, domain, references
 from comprehensive.poly.indices import Conjunction, NotPolynomialError
 from comprehensive.poly.lifting import infeasible
-from comprehensive.poly.memo import remembered
+from comprehensive.poly.memo import remembered, remembered_in_text
 from comprehensive.poly.model import Constraint
 from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
 
@@ -49,7 +48,7 @@ class Obstacle:
     opaque: NotPolynomialError | None = None
 
 
-@lru_cache(maxsize=512)
+@remembered_in_text(512)
 def obstacle_to(nest: Nest, question: Question) -> tuple[Obstacle | None, str]:
     """Return what stands in the way of a proof; None, with the proof's method, if no conflict is possible."""
     method = "no array is both written and shared"
@@ -67,8 +66,9 @@ def obstacles_to(nest: Nest, question: Question) -> tuple[Obstacle, ...]:
 
 def _judged(nest: Nest, question: Question) -> Iterator[tuple[Reference, Reference, str | None]]:
     """The pairs that may conflict, with the method by which they were separated."""
+    sides = _Sides(question)
     for first, second in _pairs(nest, question.band):
-        yield first, second, _separated(nest, first, second, question)
+        yield first, second, _separated(nest, first, second, sides)
 
 
 def _obstacle(first: Reference, second: Reference) -> Obstacle:
@@ -139,29 +139,24 @@ class _Side:
     differing: str | None
 
 
-def _separated(nest: Nest, first: Reference, second: Reference, question: Question) -> str | None:
+def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -> str | None:
     """The method by which the pair was separated, or None."""
     places = _places(nest, first, second)
     if places is None:
         return None
     strangers = _strangers(nest)
-    key = (first.access.ordinal, second.access.ordinal, question.shared)
-    if first is not second and key not in strangers:
-        strangers[key] = all(
-            _never_meet(
-                nest, _side(first, a, places[0], question, None), _side(second, b, places[1], question, first)
-            )
-            for a in first.guard.pieces
-            for b in second.guard.pieces
-        )
+    key = (first.access.ordinal, second.access.ordinal, sides.question.shared)
     if strangers.get(key):
         return "isl"
+    lefts, rights = sides.of(first, places[0], primed=False), sides.of(second, places[1], primed=True)
+    if first is not second and key not in strangers:
+        strangers[key] = all(_never_meet(nest, left, right) for left in lefts for right in rights)
+        if strangers[key]:
+            return "isl"
+    shared = tuple(a for a in first.axes if a.place in sides.question.shared)
     methods: list[str] = []
-    for left_guard in first.guard.pieces:
-        for right_guard in second.guard.pieces:
-            left = _side(first, left_guard, places[0], question, None)
-            right = _side(second, right_guard, places[1], question, first)
-            shared = tuple(a for a in first.axes if a.place in question.shared)
+    for left in lefts:
+        for right in rights:
             method = _prove(nest, left, right, shared)
             if method is None:
                 return None
@@ -191,12 +186,13 @@ def _places(nest: Nest, first: Reference, second: Reference) -> tuple[_Forms, _F
 
 
 def _side(
-    reference: Reference, guard: Conjunction, forms: _Forms, question: Question, other: Reference | None
+    reference: Reference, guard: Conjunction, forms: _Forms, question: Question, *, primed: bool
 ) -> _Side:
+    """The iteration of a reference; the counters that it does not share are ``primed`` on one of the two sides."""
     free = tuple(a for a in reference.axes if a.place not in question.shared)
     limits = domain(reference)
     differing = _differing(reference.axes, question.differs)
-    if other is None:
+    if not primed:
         return _Side(forms, guard, limits, free, differing)
     renamed: dict[str, Polynomial | int] = {a.counter: Polynomial.symbol(f"{a.counter}'") for a in free}
 
@@ -224,12 +220,12 @@ def _side(
     )
 
 
-def _never_meet(nest: Nest, left: _Side, right: _Side) -> bool:
+def _never_meet(nest: Nest, left: _Prepared, right: _Prepared) -> bool:
     """Whether the references name different elements in all their iterations."""
-    one, two = _merge(left, True), _merge(right, True)
+    one, two = left.merged, right.merged
     meet = (Constraint(a - b, equality=True) for a, b in zip(one.coordinates, two.coordinates, strict=True))
     known = [*dict.fromkeys((*one.constraints, *two.constraints, *meet, *stated(nest)))]
-    facts = complete(nest, known, (*left.free, *right.free))
+    facts = complete(nest, known, (*left.side.free, *right.side.free))
     lower = facts.lower | {s: 0 for c in known for s in c.polynomial.symbols if "." in s}
     return _impossible(nest, facts.constraints, lower, infeasible)
 
@@ -250,17 +246,22 @@ def _impossible(
     )
 
 
-def _prove(nest: Nest, left: _Side, right: _Side, shared: tuple[Axis, ...]) -> str | None:
+def _prove(nest: Nest, left: _Prepared, right: _Prepared, shared: tuple[Axis, ...]) -> str | None:
     """Return the method that proves that no element is met from both sides at differing iterations; or None."""
-    for with_guards in (True, False):
-        merged_left, merged_right = _merge(left, with_guards), _merge(right, with_guards)
-        systems = _systems(nest, left, right, shared, merged_left, merged_right)
+    one, other = left.side, right.side
+    forms: list[tuple[_Merged | None, _Merged | None]] = [(left.merged, right.merged)]
+    if one.guard or other.guard:
+        forms.append((_merge(one, False), _merge(other, False)))
+    if (
+        left.merged.is_collapsed or right.merged.is_collapsed
+    ):  # else the raw systems are those of the merged forms
+        forms.append((None, None))
+    for merged in forms:
+        systems = _systems(nest, one, other, shared, *merged)
         if systems is not None and all(_impossible(nest, c, facts.lower, infeasible) for c, facts in systems):
             return "isl"
-    raw = _systems(nest, left, right, shared, None, None)
+    raw = _systems(nest, one, other, shared, None, None)
     assert raw is not None
-    if all(_impossible(nest, c, facts.lower, infeasible) for c, facts in raw):
-        return "isl"
     from comprehensive.poly.integers import has_no_integer_point
 
     proved = all(_impossible(nest, c, facts.lower, has_no_integer_point) for c, facts in raw)
@@ -274,6 +275,34 @@ class _Merged:
     differing: str | None
     radix: tuple[tuple[str, Polynomial], ...]
     """The digits of the collapsed counter that holds the differing one, with their extents; () if it is alone."""
+    is_collapsed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A side, and what it is in collapsed coordinates with its guards: several questions are asked of it."""
+
+    side: _Side
+    merged: _Merged
+
+
+class _Sides:
+    """The sides of references in one question, each prepared once: a reference is in many pairs."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self._found: dict[tuple[int, _Forms, bool], tuple[_Prepared, ...]] = {}
+
+    def of(self, reference: Reference, forms: _Forms, *, primed: bool) -> tuple[_Prepared, ...]:
+        """Return the sides of a reference at these places, one for each piece of its guard."""
+        key = reference.access.ordinal, forms, primed
+        if key not in self._found:
+            sides = (
+                _side(reference, guard, forms, self.question, primed=primed)
+                for guard in reference.guard.pieces
+            )
+            self._found[key] = tuple(_Prepared(side, _merge(side, True)) for side in sides)
+        return self._found[key]
 
 
 def _merge(side: _Side, with_guards: bool) -> _Merged:
@@ -295,7 +324,7 @@ def _merge(side: _Side, with_guards: bool) -> _Merged:
         if len(parts) > 1 and differing in parts:
             differing, radix = name, tuple((p.rstrip("'"), extents[p]) for p in parts)
             break
-    return _Merged(merged.polynomials[:rank], tuple(dict.fromkeys(constraints)), differing, radix)
+    return _Merged(merged.polynomials[:rank], tuple(dict.fromkeys(constraints)), differing, radix, bool(gone))
 
 
 def _systems(

@@ -10,7 +10,6 @@ Groups are separate when their boxes are proved disjoint, or when they only read
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from comprehensive.algebra import Polynomial, sum_of
 from comprehensive.diagnostics import Span
@@ -36,11 +35,12 @@ from comprehensive.poly.elements import Box, between, element_symbol, simplified
 from comprehensive.poly.indices import NotPolynomialError, scope_of
 from comprehensive.poly.legality import grid_question
 from comprehensive.poly.lifting import implied
+from comprehensive.poly.memo import remembered_in_text
 from comprehensive.poly.model import Condition, Constraint, Footprint, Level, Opaque, Tile
 from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
 
 
-@lru_cache(maxsize=1024)
+@remembered_in_text(1024)
 def footprint(nest: Nest, band: int, array: str, level: Level) -> Footprint | Opaque:
     """The tiles of ``array`` in the ``band``-th band, or why there are none."""
     everything = band_references(nest) if Place.STEP in fixed_places(level) else references(nest)

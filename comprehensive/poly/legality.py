@@ -7,13 +7,12 @@ Example: matrix multiplication may run i, v, j, u in parallel and w, but not k a
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Index
 from comprehensive.poly.conflicts import Obstacle, Question, obstacle_to, obstacles_to
 from comprehensive.poly.domains import Place, references, term_text
+from comprehensive.poly.memo import remembered_in_text
 from comprehensive.poly.model import Conflict, Legality, Parallel, Undecided
 from comprehensive.poly.repeats import indices_of, repeats
 from comprehensive.poly.taint import data_dependent
@@ -29,7 +28,7 @@ def parallel_loops(nest: Nest) -> tuple[tuple[str, Legality], ...]:
     return tuple((loop, verdict) for _, loop, verdict in verdicts(nest))
 
 
-@lru_cache(maxsize=128)
+@remembered_in_text(128)
 def verdicts(nest: Nest) -> tuple[tuple[int | None, str, Legality], ...]:
     """Return the verdicts of :func:`parallel_loops`, each with the number of its band, or None for the grid."""
     found = witnesses(nest)
@@ -52,7 +51,7 @@ def thread_question(band: int, number: int) -> Question:
     return Question(frozenset((Place.GRID, Place.STEP)), (Place.THREAD, number), band)
 
 
-@lru_cache(maxsize=256)
+@remembered_in_text(256)
 def serial_is_parallel(nest: Nest, band: int, iterator: str) -> Legality:
     """Whether a serial loop inside the threads of a band may become a loop of the grid.
 
@@ -66,7 +65,7 @@ def serial_is_parallel(nest: Nest, band: int, iterator: str) -> Legality:
     return _verdict(nest, question, witnesses(nest, iterator))
 
 
-@lru_cache(maxsize=128)
+@remembered_in_text(128)
 def threads_meet(nest: Nest) -> bool:
     """Whether barriers between bands and between steps of serial loops around them are needed.
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from math import inf
 from typing import TypeAlias
 
 from comprehensive.loops.access import Mode, names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.conflicts import Question
 from comprehensive.poly.domains import Place
+from comprehensive.poly.memo import remembered_in_text
 from comprehensive.poly.model import Witness
 from comprehensive.poly.moments import moments
 from comprehensive.poly.search import (
@@ -39,7 +40,7 @@ Conflicting: TypeAlias = Callable[[Runner, Runner], bool]
 """Whether the order counts in which two references touch one element."""
 
 
-@lru_cache(maxsize=256)
+@remembered_in_text(256)
 def witnesses(nest: Nest, serial: str | None = None) -> Witnesses:
     """Return the questions on loops that small runs refute, each with its witness.
 
@@ -130,20 +131,26 @@ def _run(nest: Nest, active: Iterable[Runner], point: Point) -> _Run:
     try:
         for runner in active:
             array = runner.access.array
-            limits = extents[array]
+            limits = [inf if n is None else n for n in extents[array]]
             touched = runner.run(point, _ENTRIES_A_POINT)
             cost += len(touched)
             for iteration, subscripts in touched:
                 # Where values are supposed they may be too small for the array; it is the same with larger ones.
-                if runner.supposed or all(
-                    k >= 0 and (n is None or k < n) for k, n in zip(subscripts, limits, strict=True)
-                ):
+                if runner.supposed or _inside(subscripts, limits):
                     elements.setdefault((array, subscripts), []).append((runner, iteration))
                 else:
                     outside.add(array)
     except (TooLongError, ZeroDivisionError, ValueError, OverflowError):
         return _Run({}, frozenset(extents), cost + _ENTRIES_A_POINT)
     return _Run(elements, frozenset(outside), cost)
+
+
+def _inside(subscripts: Sequence[int], limits: Sequence[float]) -> bool:
+    # A plain loop, since it is gone through for every touch, and a generator takes longer.
+    for subscript, limit in zip(subscripts, limits, strict=True):  # noqa: SIM110
+        if not 0 <= subscript < limit:
+            return False
+    return True
 
 
 def _extents(nest: Nest, array: str, point: Point) -> tuple[int | None, ...]:
@@ -179,7 +186,7 @@ def _conflicts(
     serial: str | None,
     conflict: Conflicting,
 ) -> Iterator[tuple[Question, Witness]]:
-    grid = len(nest.grid)
+    grid, loops_of_bands = len(nest.grid), [len(band.loops) for band in nest.bands]
     asked: set[tuple[Question, str]] = set()
     for (array, element), entries in elements.items():
         if len(entries) < 2:
@@ -206,7 +213,7 @@ def _conflicts(
         for (band, outer), members in groups.items():
             if band < 0:
                 continue
-            for number in range(len(nest.bands[band].loops)):
+            for number in range(loops_of_bands[band]):
                 position = len(outer) + number
                 question = Question(frozenset((Place.GRID, Place.STEP)), (Place.THREAD, number), band)
                 pair = _pair(members, conflict, lambda entry, position=position: entry[1][position])
@@ -219,6 +226,8 @@ def _pair(
     entries: Sequence[_Entry], conflict: Conflicting, place: Callable[[_Entry], int | None]
 ) -> tuple[_Entry, _Entry] | None:
     """Two touches of one element that conflict in different places, the first one writing."""
+    if len({place(entry) for entry in entries}) < 2:
+        return None
     kinds: dict[tuple[Mode, bool], _Entry] = {}
     for entry in entries:
         kinds.setdefault((entry[0].access.mode, entry[0].supposed), entry)

@@ -121,7 +121,7 @@ def _unknown(directive: Directive, clause: Clause, sink: DiagnosticSink) -> None
     help = f"write '{close[0]}'" if close else "drop it"
     model = NAMES[directive.model]
     name = Span(clause.span.file, clause.span.start, clause.span.start + len(clause.name))
-    fix = Fix(name, close[0]) if close and name.text == clause.name else None
+    fix = Fix.write(name, close[0]) if close and name.text == clause.name else None
     sink.error("CF1103", f"{model} has no clause '{clause.name}' here", clause.span, help=help, fix=fix)
 
 

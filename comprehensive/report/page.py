@@ -104,6 +104,8 @@ class RegionView:
     registers: str
     model: dict[str, Any]
     selection: RegionSelection
+    missing: tuple[str, ...] = ()
+    """The parts that there was no time for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,11 @@ class PageView:
     def regions(self) -> tuple[RegionView, ...]:
         """The regions of all functions, in order."""
         return tuple(region for function in self.functions for region in function.regions)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The parts that there was no time for, with the names of their regions."""
+        return tuple(f"{part} of {region.name}" for region in self.regions for part in region.missing)
 
 
 def render_page(page: PageView) -> str:

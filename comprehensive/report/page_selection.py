@@ -25,6 +25,7 @@ from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.tree import Tree
+from comprehensive.report.tree_words import NOT_DECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class RegionSelection:
     residencies: tuple[ResidencyText, ...]
     """One for each leaf."""
     largest_count: str
+    otherwise: str
+    """The text about points at which no case holds."""
 
 
 def selection_script(regions: Sequence[RegionSelection]) -> str:
@@ -97,6 +100,7 @@ def selection_of(
         ),
         tuple(_residency(leaf.fragment, tree) for leaf in tree.leaves),
         JAVASCRIPT.integer(LARGEST_COUNT),
+        NOT_DECIDED if tree.open else "no case of the discussion holds",
     )
 
 

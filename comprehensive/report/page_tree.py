@@ -16,9 +16,9 @@ from typing import Generic, Literal, assert_never
 from comprehensive.algebra import Atom, System
 from comprehensive.optimize.protocols import Fragment
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Point, Pruned, Tree, TriedStrategy
-from comprehensive.report.tree_words import contradiction, reason
+from comprehensive.report.tree_words import NOT_DECIDED, contradiction, reason
 
-NodeKind = Literal["branch", "leaf", "dead end", "pruned"]
+NodeKind = Literal["branch", "leaf", "dead end", "open", "pruned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,12 @@ class TreeViews(Generic[Fragment]):
                 kind, index, children = "dead end", node.index, ()
                 notes = (*map(reason, node.reasons), *_sample(node.sample), *_doubt(node.undecided))
             case Open():
-                raise AssertionError("pages are made of whole trees")
+                quintuple = QuintupleView(
+                    above.code, above.applied, above.remaining, node.waiting, _system(tree, node.system)
+                )
+                title, source = NOT_DECIDED, f"counters that wait: {', '.join(node.waiting)}"
+                kind, index, children = "open", node.index, ()
+                notes = (*_sample(node.sample), *_doubt(node.undecided))
             case Pruned():
                 quintuple = QuintupleView(
                     above.code, above.applied, above.remaining, above.waiting, _system(tree, node.system)

@@ -2,20 +2,19 @@
 
 From left to right: the threads of the block, in the colours of their warps; the elements of each array that the block
 touches in one step of its loops, what it reads beyond what it writes (the halo) hatched, and one thread's share framed;
-shared memory with its tiles; registers.  With numbers everything is to scale, as long as it can be seen; without, boxes
-have one size, and symbols stand at their sides.
+shared memory with its tiles; what a warp copies to them, lane by lane; registers.  With numbers everything is to
+scale, as long as it can be seen; without, boxes have one size, and symbols stand at their sides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil, prod
 
-from comprehensive.algebra import Polynomial
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.printer import print_expr
-from comprehensive.model.block_shape import BlockShape, Elements
+from comprehensive.model.block_shape import Elements
+from comprehensive.report.copies_svg import copies_shapes
 from comprehensive.report.labels import LETTER, rows
 from comprehensive.report.svg import (
     HATCH,
@@ -29,6 +28,7 @@ from comprehensive.report.svg import (
     text,
     with_hint,
 )
+from comprehensive.report.tiles import Drawn
 
 _MARGIN, _LINE, _GAP = 16.0, 17.0, 46.0
 _MOST, _LEAST, _NOMINAL = 240.0, 26.0, 120.0
@@ -41,25 +41,6 @@ _CELLS = 6.0
 """Pixels of a thread from which on each is drawn."""
 _BAR = 560.0
 _READ, _WRITTEN, _BOTH = "#3b528b", "#5ec962", "#21918c"
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The kernel of a picture: its name with its values, its shape, and the numbers that are known.
-
-    ``conditions`` are those of its leaf with the numbers put in.
-    """
-
-    title: str
-    shape: BlockShape
-    values: Mapping[str, int]
-    threads: tuple[int, ...] | None
-    """Outermost first."""
-    offsets: tuple[int, ...] | None
-    """The words at which tiles in shared memory begin."""
-    shared_words: int | None
-    conditions: tuple[str, ...]
-    order: tuple[str, ...]
 
 
 def tiles_svg(found: Sequence[Drawn], title: str) -> str:
@@ -76,7 +57,7 @@ def tiles_svg(found: Sequence[Drawn], title: str) -> str:
 class _Panel:
     def __init__(self, found: Drawn) -> None:
         self.found = found
-        written = [self._extents(e.extents) for e in found.shape.elements if e.writes]
+        written = [self.found.numbers(e.extents) for e in found.shape.elements if e.writes]
         longest = [max(sides[-2:]) for sides in written if sides]
         longest += [max(found.threads)] if found.threads is not None else []
         self.scale = min(_LARGEST, _MOST / max(1, *longest, 1))
@@ -94,6 +75,10 @@ class _Panel:
         parts, tall = self._shared()
         shapes.append(group(parts, 0, down))
         down += tall
+        for copy in found.copies:
+            parts, wide, tall = copies_shapes(copy)
+            shapes.append(group(parts, 0, down))
+            right, down = max(right, wide + _GAP), down + tall + 8
         notes = list(self._notes())
         shapes += [text(0, down + (row + 1) * _LINE, words) for row, words in enumerate(notes)]
         width = max(right - _GAP, _BAR + 90, LETTER * max(map(len, (found.title, *notes))))
@@ -155,7 +140,7 @@ class _Panel:
 
     def _elements(self, elements: Elements) -> tuple[list[str], float, float]:
         names = [extent.format(self.found.order) for extent in elements.extents]
-        numbers = self._extents(elements.extents)
+        numbers = self.found.numbers(elements.extents)
         flat = ("", names[0]) if len(names) == 1 else tuple(names[-2:])
         size = (_NOMINAL, _LEAST if len(names) == 1 else _NOMINAL)
         if numbers is not None:
@@ -214,7 +199,7 @@ class _Panel:
 
     def _each(self, elements: Elements, size: Place, numbers: Sequence[int] | None) -> Iterator[str]:
         """The box of the elements of the first thread, where it is to scale."""
-        each = self._extents(elements.each)
+        each = self.found.numbers(elements.each)
         if numbers is None or not each or len(each) != len(numbers):
             return
         (down, across), (high, wide) = (1, *each)[-2:], (1, *numbers)[-2:]
@@ -278,12 +263,6 @@ class _Panel:
             yield f"{array}: not drawn, its elements are not a box ({reason})"
 
     # --- sizes
-
-    def _extents(self, extents: Sequence[Polynomial]) -> list[int] | None:
-        values = self.found.values
-        if any(name not in values for e in extents for name in e.symbols):
-            return None
-        return [max(0, int(extent.evaluate(values))) for extent in extents]
 
     def _labelled(self, size: Place, sides: Sequence[str]) -> tuple[list[str], float, float]:
         """A frame with the names of its sides: down on the right, across below."""

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, assert_never
 from comprehensive.optimize.protocols import Fragment, NotApplicable
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
 from comprehensive.report.tree_words import (
+    NOT_DECIDED,
     atoms,
     conjunction,
     contradiction,
@@ -96,7 +97,7 @@ def _grow(
                 items.append(replace(_dead_end(tree, node, pruned), above=arrow))
             case Open():
                 where = conjunction(tree, node.simplified)
-                items.append(Item("pruned", ("not decided within the time limit", where), arrow))
+                items.append(Item("pruned", (NOT_DECIDED, where), arrow))
             case Pruned():
                 items.append(Item("pruned", ("pruned", contradiction(tree, node)), arrow))
             case Branch() if not pruned and isinstance(node.refuse, Pruned):

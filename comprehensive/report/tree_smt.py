@@ -24,7 +24,7 @@ from comprehensive.algebra import Atom, Polynomial, System, is_integer_symbol
 from comprehensive.algebra.notation import Term
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Open, Pruned, Tree, walk
-from comprehensive.report.tree_words import contradiction
+from comprehensive.report.tree_words import NOT_DECIDED, contradiction
 
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # Words of SMT-LIB, of its theories of numbers, and of what solvers add to them, which are names in C.
@@ -63,7 +63,7 @@ def _questions(name: str, tree: Tree[Any]) -> Iterator[str]:
                 yield from _question(f"{name}: {kind} {node.index}", status, node.system)
             case Open():
                 status = "sat" if node.undecided is None else "unknown"
-                title = f"{name}: region {node.index} that was not decided within the time limit"
+                title = f"{name}: region {node.index} that was {NOT_DECIDED}"
                 yield from _question(title, status, node.system)
             case Pruned():
                 title = f"{name}: pruned branch {pruned}, where {contradiction(tree, node)}"

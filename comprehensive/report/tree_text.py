@@ -31,6 +31,7 @@ from comprehensive.optimize.merge import MergedLeaf
 from comprehensive.optimize.protocols import Fragment, NotApplicable
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
 from comprehensive.report.tree_words import (
+    NOT_DECIDED,
     atoms,
     conjunction,
     consequence,
@@ -189,7 +190,7 @@ class _Renderer(Generic[Fragment]):
 
     def _open(self, node: Open) -> list[str]:
         return [
-            f"not decided within the time limit, where {conjunction(self._tree, node.simplified)}{doubt(node)}",
+            f"{NOT_DECIDED}, where {conjunction(self._tree, node.simplified)}{doubt(node)}",
             f"  counters that wait: {', '.join(node.waiting) or 'none'}",
         ]
 

@@ -8,6 +8,8 @@ from comprehensive.algebra import Atom, System
 from comprehensive.optimize.protocols import Fragment
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Open, Pruned, Tree, TriedStrategy
 
+NOT_DECIDED = "not decided within the time limit"
+
 
 def summary(tree: Tree[Fragment]) -> tuple[str, ...]:
     """Return how many cases there are, and in a second line what is assumed, where something is."""
@@ -19,9 +21,14 @@ def summary(tree: Tree[Fragment]) -> tuple[str, ...]:
     if tree.undecided:
         counted.append(f"{len(tree.undecided)} undecided")
     if tree.open:
-        counted.append(f"{_plural(len(tree.open), 'region', 'regions')} not decided within the time limit")
+        counted.append(f"{open_regions(tree)} {NOT_DECIDED}")
     assumed = ", ".join(atoms(tree, tree.assumptions))
     return (", ".join(counted), *([f"assuming {assumed}"] if assumed else []))
+
+
+def open_regions(tree: Tree[Fragment]) -> str:
+    """Return how many regions there was no time for."""
+    return _plural(len(tree.open), "region", "regions")
 
 
 def value(tree: Tree[Fragment], node: Branch[Fragment] | DeadEnd) -> str:

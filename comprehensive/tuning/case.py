@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,18 @@ TRIED_AGAIN = ("lost", "unverified")
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """The results of the chosen candidates of a function; ``measured`` of them were tried now."""
+    """The results of the chosen candidates of a function; ``measured`` of them were tried now.
+
+    ``missing`` counts those that there was no time for, None where the time was over before any were chosen: the
+    results are then those that the store has from earlier runs.
+    """
 
     subject: Subject
     function: str
     sizes: tuple[tuple[str, int], ...]
     results: tuple[Result, ...]
     measured: int
+    missing: int | None = 0
 
 
 class Case:
@@ -80,15 +86,20 @@ class Case:
         return tuple(self._known[candidate.key] for candidate in chosen)
 
     def tune(self) -> Tuned:
-        """Measure candidates as the program is, then the best ones through passes."""
+        """Measure candidates as the program is, then the best ones through passes, while there is time."""
+        name, sizes = self._plan.function.name, tuple(self._sizes.items())
+        if self._session.watch.is_over():
+            known = tuple(self._known.values())
+            return Tuned(self._session.subject, name, sizes, known, self._measured, missing=None)
         chosen = tuple(self.ordered(self.candidates)[: self._choices.top])
         self._tell(f"{len(chosen)} of {len(self.candidates)} candidates")
         self._measure(chosen)
         through = self._through_passes(chosen, self.ordered)
         self._measure(through)
-        results = tuple(self._known[c.key] for c in (*chosen, *through) if c.key in self._known)
-        name, sizes = self._plan.function.name, tuple(self._sizes.items())
-        return Tuned(self._session.subject, name, sizes, results, self._measured)
+        wanted = (*chosen, *through)
+        results = tuple(self._known[c.key] for c in wanted if c.key in self._known)
+        missing = len(wanted) - len(results)
+        return Tuned(self._session.subject, name, sizes, results, self._measured, missing)
 
     def _through_passes(self, chosen: Sequence[Candidate], order: Order) -> tuple[Candidate, ...]:
         """The best leaves with fewer registers, and the best candidates with each pipeline that is asked for."""
@@ -123,14 +134,17 @@ class Case:
         return None if result is None or result.status != "ok" else result.median_us
 
     def _measure(self, chosen: Sequence[Candidate]) -> None:
-        """Measure those of the candidates of which the store has no result yet."""
+        """Measure those of the candidates of which the store has no result yet, while there is time."""
+        watch = self._session.watch
         missing = [c for c in chosen if c.key not in self._known or self._known[c.key].status in TRIED_AGAIN]
-        if not missing:
+        if not missing or watch.is_over():
             return
         right = self._right()
         if isinstance(right, Unknown):
             for candidate in missing:
                 self._record(Result(candidate, "unverified", right.reason))
+            return
+        if watch.is_over():
             return
         ready = self._compiled(missing)
         ready.sort(key=lambda each: self._spills(*each))
@@ -138,7 +152,7 @@ class Case:
         found = answers(
             session.measure_pool,
             measuring.measure,
-            ready,
+            takewhile(lambda _: not watch.is_over(), ready),
             lambda each: self._job(*each, right),
             lambda: measuring.end(session.run),
         )

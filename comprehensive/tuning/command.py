@@ -23,6 +23,7 @@ from comprehensive.tuning.store import Store
 from comprehensive.tuning.tune import tune
 from comprehensive.tuning.winners import Winner, document, winners, write_winners
 from comprehensive.values import Rational
+from comprehensive.watch import UNWATCHED, Watch
 
 CAPPED_LEAVES = 2
 
@@ -81,13 +82,23 @@ class Told:
 
     @property
     def complete(self) -> bool:
-        """Whether there is a winner wherever one was looked for."""
+        """Whether there is a winner wherever all candidates were measured."""
         found = {(w.function, w.device, w.sizes) for w in self.best}
-        return all((t.function, t.subject.device, t.sizes) in found for t in self.tuned)
+        whole = [t for t in self.tuned if t.missing == 0]
+        return all((t.function, t.subject.device, t.sizes) in found for t in whole)
 
 
-def run(compilation: Compilation, options: Options, asked: Asked, tell: Callable[[str], object]) -> Told:
-    """Tunes, and reads a log. Errors as of :func:`tune`, :func:`request`, :func:`find_devices` and the store."""
+def run(
+    compilation: Compilation,
+    options: Options,
+    asked: Asked,
+    tell: Callable[[str], object],
+    watch: Watch = UNWATCHED,
+) -> Told:
+    """Tunes, while the watch has time, and reads a log.
+
+    Errors as of :func:`tune`, :func:`request`, :func:`find_devices` and the store.
+    """
     plan = compilation.plan
     wanted = request(compilation, asked.definitions, asked.rows, asked.domains) if asked.tunes else None
     observed: int | None = None
@@ -121,6 +132,7 @@ def run(compilation: Compilation, options: Options, asked: Asked, tell: Callable
                     choices,
                     measure_pool=pool,
                     tell=tell,
+                    watch=watch,
                 )
         best = _winners(store, plan.source_digest, tuned)
     named = (plan.source_path, plan.source_digest, f"comprehensive {__version__}")

@@ -31,8 +31,9 @@ def to_text(found: Iterable[Tuned], best: Sequence[Winner]) -> str:
             lines.append(title)
         sizes = ", ".join(f"{name} = {value}" for name, value in each.sizes) or "no sizes"
         winner = winner_of(each, best)
-        lines.append(f"  {sizes}   {_winner(winner)}")
+        lines.append(f"  {sizes}   {_winner(winner, each.missing)}")
         lines.append(f"    {_counts(each.results)}")
+        lines += [f"    {line}" for line in _unmeasured(each.missing)]
         lines += [f"    {line}" for line in failures(each.results)]
     return "\n".join(lines) + "\n"
 
@@ -43,10 +44,19 @@ def winner_of(tuned: Tuned, best: Iterable[Winner]) -> Winner | None:
     return next((w for w in best if (w.function, w.device, w.sizes) == place), None)
 
 
-def _winner(winner: Winner | None) -> str:
+def _winner(winner: Winner | None, missing: int | None) -> str:
     if winner is None:
-        return "no candidate is right"
+        return "no candidate is right" if missing == 0 else "no candidate is right so far"
     return f"{winner.median_us:.2f} us  {shown(winner.parameters, winner.pipeline)} (leaf {winner.leaf})"
+
+
+def _unmeasured(missing: int | None) -> tuple[str, ...]:
+    """Return what a limit of time has kept from being measured, in words."""
+    if missing == 0:
+        return ()
+    if missing is None:
+        return ("not begun: there was no time left for it",)
+    return (f"{missing} more not measured: there was no time left for {'it' if missing == 1 else 'them'}",)
 
 
 def _counts(results: Sequence[Result]) -> str:
@@ -82,6 +92,7 @@ def to_json(found: Iterable[Tuned], document: dict[str, Any]) -> dict[str, Any]:
                 "device": each.subject.device,
                 "sizes": dict(each.sizes),
                 "measured": each.measured,
+                "missing": each.missing,
                 "candidates": [_candidate(result) for result in each.results],
             }
             for each in found

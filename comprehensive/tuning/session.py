@@ -33,6 +33,7 @@ from comprehensive.tuning.libraries import Ready, Unusable, build_of, built, gpu
 from comprehensive.tuning.passed import passed
 from comprehensive.tuning.pools import Lost, Pool, answers
 from comprehensive.tuning.store import Store, Subject
+from comprehensive.watch import UNWATCHED, Watch
 
 
 def subject_of(compilation: Compilation, options: Options, target: Target, source: str) -> Subject:
@@ -76,8 +77,10 @@ class Session:
         *,
         compile_pool: Pool | None = None,
         measure_pool: Pool | None = None,
+        watch: Watch = UNWATCHED,
     ) -> None:
         self.target, self.store, self.choices, self.tell = target, store, choices, tell
+        self.watch = watch
         self.directory = directory.absolute()
         self.run = uuid.uuid4().hex
         self.measure_pool = measure_pool or Pool.threads(max(1, len(target.identifiers)))

@@ -25,6 +25,7 @@ from comprehensive.tuning.pools import Pool
 from comprehensive.tuning.problems import size_names
 from comprehensive.tuning.session import Session
 from comprehensive.tuning.store import Store
+from comprehensive.watch import UNWATCHED, Watch
 
 
 def tune(
@@ -40,11 +41,13 @@ def tune(
     measure_pool: Pool | None = None,
     texts: Callable[[ProgramPlan], Mapping[str, str]] = source_texts,
     tell: Callable[[str], object] = lambda line: None,
+    watch: Watch = UNWATCHED,
 ) -> tuple[Tuned, ...]:
     """Measures what the store does not have yet; every result is stored as it comes.
 
     ``directory`` is for libraries and reference results; workers of a cluster must see it under the same name.  By
     default compilers run in threads, and one measuring process a device.  ``texts`` gives header and source of a plan.
+    The watch is asked for time before each candidate; those that there is none for are counted (`Tuned.missing`).
 
     Raises ToolError where a compiler is missing, CommandLineError for sizes at which a function cannot be run,
     SerialBuildError where the C compiler rejects the program.
@@ -63,6 +66,7 @@ def tune(
             tell,
             compile_pool=compile_pool,
             measure_pool=measure_pool,
+            watch=watch,
         )
         try:
             for plan in compilation.plan.functions:

@@ -72,7 +72,7 @@ function cf_select(region, point) {
   if (refused) return { kind: "refused", index: 0, because: refused.text };
   const holds = region.facts.map((fact) => cf_holds(fact, v));
   const found = region.cases.find((each) => each.facts.every((fact) => holds[fact]));
-  if (!found) return { kind: "none", index: 0, because: "no case of the discussion holds" };
+  if (!found) return { kind: "none", index: 0, because: region.otherwise };
   if (found.leaf < 0) return { kind: "dead end", index: -1 - found.leaf, because: region.dead_ends[-1 - found.leaf] };
   return { kind: "leaf", index: found.leaf, because: "" };
 }

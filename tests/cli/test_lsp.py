@@ -117,6 +117,50 @@ def test_a_misspelt_word_is_corrected_by_a_code_action(editor: Editor) -> None:
     assert change(editor, TEXT) == []
 
 
+def offered(editor: Editor, text: str, code: str) -> list[dict[str, Any]]:
+    """Return the quick fixes at the place of the only diagnostic of a text, which has this code."""
+    (found,) = change(editor, text)
+    assert found["code"] == code
+    return editor.ask(
+        "textDocument/codeAction",
+        textDocument={"uri": URI},
+        range=found["range"],
+        context={"diagnostics": [found]},
+    )
+
+
+def test_a_code_action_may_have_several_edits(editor: Editor) -> None:
+    text = TEXT.replace("x[i + 1]", "x[i + 1.0f]")
+    (action,) = offered(editor, text, "CF0212")
+    assert (action["title"], action["kind"], action["isPreferred"]) == (
+        "cast it: (int)(...)",
+        "quickfix",
+        True,
+    )
+    lines = text.splitlines()
+    for edit in reversed(action["edit"]["changes"][URI]):
+        start, end = edit["range"]["start"], edit["range"]["end"]
+        assert start == end
+        line = lines[start["line"]]
+        lines[start["line"]] = line[: start["character"]] + edit["newText"] + line[start["character"] :]
+    assert "x[(int)(i + 1.0f)]" in "\n".join(lines)
+    # A subscript that is no polynomial cannot be cached.
+    assert [each["code"] for each in change(editor, "\n".join(lines))] == ["CF0412"]
+
+
+def test_a_missing_semicolon_and_a_misspelt_name_are_offered_and_others_are_not(editor: Editor) -> None:
+    (action,) = offered(editor, TEXT.replace("3.0f;", "3.0f"), "CF0111")
+    ((edit,),) = action["edit"]["changes"].values()
+    assert edit["newText"] == ";"
+    renamed = (
+        TEXT.replace("int n,", "int number,").replace("[n]", "[number]").replace("i < n -", "i < numbr -")
+    )
+    (action,) = offered(editor, renamed, "CF0201")
+    assert action["title"] == "write 'number'"
+    assert offered(editor, TEXT.replace("x[i + 1]", "x[whatever]"), "CF0201") == []
+    assert change(editor, TEXT) == []
+
+
 def test_hover_tells_roles_footprints_and_decisions(editor: Editor) -> None:
     assert change(editor, TEXT) == []
     assert "program parameter" in hovered(editor, "B)")

@@ -71,6 +71,32 @@ def test_a_block_is_drawn_with_its_warps_and_its_shared_memory(tmp_path: Path) -
     assert "shared memory: s*B0*B1 = 256 words of 4 bytes" in shown
 
 
+def test_a_block_is_a_document_with_the_addresses_of_its_copies(tmp_path: Path) -> None:
+    matmul, target = str(spec_directory() / "matmul.mf"), tmp_path / "tile.json"
+    numbers = ("-D", "n=1024", "-D", "B0=16", "-D", "ub1=16", "-D", "s=4", "--leaf", "5")
+    result = run("picture", "tile", matmul, *numbers, "--format", "json", "-o", str(target))
+    assert (result.exit_code, result.stdout) == (0, "")
+    document = json.loads(target.read_text(encoding="utf-8"))
+    assert schema_faults("tiles", document) == []
+    (kernel,) = document["kernels"]
+    assert kernel["kernel"] == "register tile 1"
+    assert kernel["threads"] == {"extents": ["T0", "T1"], "numbers": [16, 16], "warps": 8}
+    turned, straight = sorted(kernel["copies"], key=lambda copy: copy["array"])
+    assert (turned["array"], turned["kind"]) == ("a", "turned piece")
+    assert (straight["array"], straight["kind"]) == ("b", "piece")
+    first, second = straight["copies"]
+    tiles = {tile["name"]: tile["number"] for tile in kernel["shared_memory"]["tiles"]}
+    assert first["global"] == [16 * lane for lane in range(32)]
+    assert first["shared"] == [4 * tiles["shared_b"] + 16 * lane for lane in range(32)]
+    assert {first["bytes"], second["bytes"]} == {16}
+    loads = [copy for copy in turned["copies"] if copy["global"][0] is not None]
+    assert all(copy["shared"] == [None] * 32 for copy in loads)
+    picture = run("picture", "tile", matmul, *numbers).stdout
+    assert "b to shared_b: the first piece, 2 times 16 bytes a lane" in words(picture)
+    assert f"lane 3, copy 1: 16 bytes from byte 48 of b to byte {first['shared'][3]}" in picture
+    assert "4 bytes from registers to byte" in picture
+
+
 def test_without_numbers_a_block_carries_symbols() -> None:
     shown = words(run("picture", "tile", TRANSPOSE).stdout)
     assert "B0 x B1 threads" in shown

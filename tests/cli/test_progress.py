@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,16 @@ from click.testing import CliRunner, Result
 
 from comprehensive.cli import cli, progress
 from comprehensive.cli.progress import CommandWatch
+from comprehensive.codegen.cuda import program_unit
+from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.driver import Options, compile_text
-from comprehensive.generate import write
+from comprehensive.generate import prepare, write
 from comprehensive.metafork.read import read_source
 from comprehensive.optimize.tree import Open, walk
+from comprehensive.toolchain.compiled import Compiled
+from comprehensive.toolchain.find import Found
+from comprehensive.toolchain.nvcc import Tool
+from comprehensive.toolchain.usage import Usage
 from tests.schemas import schema_faults
 
 PROGRAM = """void scale(int n, const float x[n], float y[n], int B)
@@ -166,7 +173,7 @@ def test_a_pipe_stays_empty() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "nan", "inf", ""])
-@pytest.mark.parametrize("command", ["tree", "gen", "check"])
+@pytest.mark.parametrize("command", ["tree", "gen", "check", "tune", "report"])
 def test_a_limit_that_is_no_time_is_an_error(command: str, value: str, source: Path) -> None:
     result = CliRunner().invoke(cli, [command, str(source), f"--time-limit={value}"])
     assert result.exit_code == 2
@@ -212,6 +219,21 @@ def test_nothing_is_generated_from_a_part_of_a_tree(run: Callable[..., Result], 
     assert not out.exists()
 
 
+def test_a_page_of_a_part_of_a_tree_says_what_is_missing(run: Callable[..., Result], source: Path) -> None:
+    target = source.parent / "scale.html"
+    for looks in (3, 6):
+        result = run("report", looks, "-o", str(target), "--force")
+        assert result.exit_code == progress.EXIT_PARTIAL, result.output
+        assert "warning: the time limit of 10 s was reached" in result.stderr
+        page = target.read_text()
+        assert "<strong>This page is not whole</strong>: there was no time for" in page
+        assert "of the tree of scale, planes of parameters of scale" in page
+        assert 'data-kind="open"' in page
+        assert "counters that wait: " in page
+        assert 'otherwise: "not decided within the time limit"' in page
+        assert "There is none: the tree is not decided to its end." in page
+
+
 class Over:
     """A watch whose time was over before it began."""
 
@@ -230,6 +252,69 @@ def test_the_library_writes_nothing_from_a_part_of_a_tree(source: Path) -> None:
     with pytest.raises(ValueError, match="not decided"):
         write(compilation, source.parent / "out", Options("estimate"), verify=False)
     assert not (source.parent / "out").exists()
+
+
+@dataclass
+class Listening:
+    """A watch that remembers what it was told."""
+
+    told: list[tuple[str, int, int | None]] = field(default_factory=list[tuple[str, int, int | None]])
+
+    def tell(self, doing: str, done: int, of: int | None = None) -> None:
+        self.told.append((doing, done, of))
+
+    def is_over(self) -> bool:
+        return False
+
+    def of(self, doing: str) -> list[tuple[int, int | None]]:
+        return [(done, of) for each, done, of in self.told if each == doing]
+
+
+def found(name: str, cuda_path: str | None) -> Found:
+    return Found(name, Path(name), ())
+
+
+def loaded(tool: Found) -> Tool:
+    return Tool(tool.name, tool.path, "13.0")
+
+
+def no_ptx(nvcc: Tool, unit: Path, arch: str) -> Compiled:
+    return Compiled(b"", "")
+
+
+def test_kernels_are_counted_while_they_are_compiled_for_their_registers(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    units: list[str] = []
+    together: list[str] = []
+
+    def compiler(arch: str, cuda_path: str | None, *, required: bool) -> Callable[[str], Usage]:
+        def compile(unit: str) -> Usage:
+            units.append(unit)
+            return Usage("kernel", arch, 30, 0, 0, 0, 0, 0)
+
+        return compile
+
+    def resources(plan: ProgramPlan, arch: str, cuda_path: str | None, *, required: bool) -> None:
+        together.append(program_unit(plan))
+
+    monkeypatch.setattr("comprehensive.driver.register_compiler", compiler)
+    monkeypatch.setattr("comprehensive.generate.resources", resources)
+    watch, options = Listening(), Options("ptxas")
+    compilation = compile_text(read_source(source), options, watch)
+    grown = watch.of("kernels compiled for the registers of scale")
+    assert len(grown) >= 2
+    assert grown == [(number, None) for number in range(len(grown))]
+    assert len(units) >= len(grown)
+    prepare(compilation, options, verify=False, watch=watch)
+    kernels = together[0].count('extern "C" __global__ ') + together[0].count("template __global__ ")
+    assert watch.of("kernels compiled together for their registers") == [(0, kernels)]
+    monkeypatch.setattr("comprehensive.generate.find_tool", found)
+    monkeypatch.setattr("comprehensive.generate.load_tool", loaded)
+    monkeypatch.setattr("comprehensive.generate.compile_ptx", no_ptx)
+    prepare(compilation, options, ptx_arch="sm_90", verify=False, watch=watch)
+    leaves = len(compilation.trees[0].leaves)
+    assert watch.of("leaves compiled to PTX") == [(number, leaves) for number in range(leaves)]
 
 
 def test_check_lists_what_it_had_no_time_for(run: Callable[..., Result]) -> None:

@@ -18,6 +18,7 @@ from comprehensive.data import spec_directory
 from comprehensive.driver import Compilation, Options
 from comprehensive.interactive_report.assemble import page_of, to_html
 from comprehensive.machine.device import load_device
+from comprehensive.watch import Watch
 from tests.compiled_specs import OPTIONS as ESTIMATED
 from tests.compiled_specs import SPECS, compiled
 
@@ -27,7 +28,7 @@ LIMIT_BYTES = 1_000_000
 
 @pytest.fixture(scope="module", autouse=True)
 def _each_source_is_compiled_once() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    def once(source: Path, options: Options) -> Compilation:
+    def once(source: Path, options: Options, watch: Watch) -> Compilation:
         assert replace(options, arch=ESTIMATED.arch) == ESTIMATED
         return compiled(source.stem)
 
@@ -107,6 +108,28 @@ def test_a_page_that_would_be_too_large_says_what_it_leaves_out(monkeypatch: pyt
     smallest = to_html(page)
     assert "differences between kernels." in smallest
     assert len(smallest) < len(smaller)
+
+
+class Over:
+    """A watch that has time for the trees alone."""
+
+    def tell(self, doing: str, done: int, of: int | None = None) -> None:
+        assert (doing, done, of) == ("regions put into the page", 0, 1)
+
+    def is_over(self) -> bool:
+        return True
+
+
+def test_a_page_without_time_lacks_planes_and_all_bounds_but_the_first() -> None:
+    page = page_of(compiled("jacobi1d"), load_device("h200"), {"N": 4096, "s": 2, "B": 64}, Over())
+    (region,) = page.regions
+    assert page.missing == ("planes of parameters of jacobi1d", "bounds of the model of jacobi1d")
+    assert region.planes == ()
+    assert [*region.model["points"]] == ["N=4096,s=2,B=64,t=0,T=1024"]
+    text = to_html(page)
+    assert "This page is not whole</strong>: there was no time for planes of parameters of jacobi1d, " in text
+    assert "There is none: there was no time left." in text
+    assert 'otherwise: "no case of the discussion holds"' in text
 
 
 def test_what_nobody_gave_is_named_with_where_it_comes_from(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from comprehensive.cli import cli
+from comprehensive.cli.progress import CommandWatch
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.schemas import schema_faults
 from tests.unit.tuning.programs import PAIRS
@@ -75,6 +77,69 @@ def test_a_run_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
     (result,) = json.loads(resumed.stdout)["results"]
     assert sorted(c["parameters"]["B"] for c in result["candidates"]) == list(range(32, 641, 32))
     assert result["measured"] < 20
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[int], None]:
+    """Ends the time of `tune` when the store has so many results."""
+
+    def after(results: int) -> None:
+        begun = iter([0.0])
+
+        def clock() -> float:
+            return next(begun, 1000.0 if _stored(tmp_path / "out" / "tuning.sqlite") >= results else 0.0)
+
+        def watched(limit_s: float | None = None, *, stoppable: bool = False) -> CommandWatch:
+            return CommandWatch(sys.stderr, clock, limit_s, draws=False, stoppable=stoppable)
+
+        monkeypatch.setattr("comprehensive.cli.tune.command_watch", watched)
+
+    return after
+
+
+def _stored(store: Path) -> int:
+    if not store.is_file():
+        return 0
+    with closing(sqlite3.connect(store)) as connection:
+        try:
+            return connection.execute("SELECT count(*) FROM results").fetchone()[0]
+        except sqlite3.OperationalError:  # the tables are not there yet
+            return 0
+
+
+@needs_compilers
+def test_a_limit_of_time_keeps_what_was_measured_and_says_what_is_missing(
+    tmp_path: Path, limited: Callable[[int], None]
+) -> None:
+    options = ("-D", "n=300", "-D", "n=500", "--points", "B=multiples:32:160")
+    limited(2)
+    part = tune(tmp_path, *options, "--time-limit", "10")
+    assert part.exit_code == 4, part.output
+    first, second = part.stdout.split("  n = 500 ")
+    assert " us  B = " in first
+    assert "2 candidates: " in first
+    assert "3 more not measured: there was no time left for them" in first
+    assert "no candidate is right so far" in second
+    assert "not begun: there was no time left for it" in second
+    assert "warning: the time limit of 10 s was reached" in part.stderr
+    document = json.loads((tmp_path / "out" / "pairs.tuned.json").read_text())
+    assert [w["sizes"] for w in document["winners"]] == [{"n": 300}]
+    limited(6)
+    later = tune(tmp_path, *options, "--time-limit", "10", "--json")
+    assert later.exit_code == 4
+    results = json.loads(later.stdout)["results"]
+    assert [(r["measured"], r["missing"], len(r["candidates"])) for r in results] == [(3, 0, 5), (1, 4, 1)]
+    limited(1000)
+    whole = tune(tmp_path, *options, "--time-limit", "10", "--json")
+    assert whole.exit_code == 0, whole.output
+    results = json.loads(whole.stdout)["results"]
+    assert [(r["measured"], r["missing"], len(r["candidates"])) for r in results] == [(0, 0, 5), (4, 0, 5)]
+
+
+def test_nothing_is_measured_for_a_part_of_a_tree(tmp_path: Path, limited: Callable[[int], None]) -> None:
+    limited(0)
+    part = tune(tmp_path, "-D", "n=300", "--time-limit", "10")
+    refused(part, 4, "a tree is not decided to its end, and nothing was measured")
 
 
 @needs_compilers

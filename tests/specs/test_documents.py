@@ -61,7 +61,7 @@ def test_pictures_are_the_same_bytes_again() -> None:
     drawn = [
         (
             pictures.accesses_picture(pictures.accesses_of(compilation, DEVICE, known), "transpose"),
-            pictures.tiles_picture(compilation, DEVICE, known),
+            pictures.tiles_picture(compilation, pictures.tiles_of(compilation, DEVICE, known)),
         )
         for _ in range(2)
     ]
@@ -78,10 +78,14 @@ def test_every_leaf_and_the_first_tile_of_each_recipe_have_pictures(spec: str) -
     numbers |= {plan.first for region in regions for plan in region.tilings}
     for number in (None, *sorted(numbers)):
         known = values(spec)
-        ET.fromstring(pictures.tiles_picture(compilation, DEVICE, known, number))
+        blocks = pictures.tiles_of(compilation, DEVICE, known, number)
+        ET.fromstring(pictures.tiles_picture(compilation, blocks))
+        assert schema_faults("tiles", pictures.tiles_json(blocks)) == []
         found = pictures.accesses_of(compilation, DEVICE, known, number)
         ET.fromstring(pictures.accesses_picture(found, spec))
-    ET.fromstring(pictures.tiles_picture(compilation, DEVICE, {}))
+    open_blocks = pictures.tiles_of(compilation, DEVICE, {})
+    ET.fromstring(pictures.tiles_picture(compilation, open_blocks))
+    assert schema_faults("tiles", pictures.tiles_json(open_blocks)) == []
     ET.fromstring(pictures.accesses_picture(pictures.accesses_of(compilation, DEVICE, {}), spec))
 
 

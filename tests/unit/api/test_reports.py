@@ -75,6 +75,58 @@ def test_a_tree_is_shown_as_nested_details(jacobi: Program) -> None:
     assert jacobi.region._repr_html_() == jacobi.tree._repr_html_()
 
 
+TWO = """
+void scale(int n, float x[n], int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < n; i++)
+      x[i] = 2.0f * x[i];
+  }
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < n; i++)
+      x[i] = x[i] + 1.0f;
+  }
+}
+
+void fill(int n, float y[n], int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < n; i++)
+      y[i] = 0.0f;
+  }
+}
+"""
+
+
+def drawn_words(picture: str) -> list[str]:
+    root = ElementTree.fromstring(picture)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    return ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_trees_regions_and_programs_are_pictures_where_no_html_is_taken(jacobi: Program) -> None:
+    shown = drawn_words(jacobi.tree._repr_svg_())
+    assert "jacobi1d" in shown
+    assert {f"leaf {leaf.index}" for leaf in jacobi.leaves} <= set(shown)
+    assert jacobi.region._repr_svg_() == jacobi.tree._repr_svg_() == jacobi.tree.svg()
+    assert drawn_words(jacobi._repr_svg_()) == shown
+    assert len(drawn_words(jacobi.tree.svg(pruned=True))) > len(shown)
+
+
+def test_a_program_with_several_regions_and_functions_is_one_picture_of_all_trees() -> None:
+    program = comprehensive.compile(TWO, name="two", registers="estimate")
+    names = [region.name for region in program.regions]
+    assert len(names) == 3
+    assert [*program.functions] == ["scale", "fill"]
+    every = drawn_words(program._repr_svg_())
+    assert [word for word in every if word in names] == names
+    each = [drawn_words(region._repr_svg_()) for region in program.regions]
+    assert [[word for word in own if word in names] for own in each] == [[name] for name in names]
+    assert [word for own in each for word in own] == every
+    with pytest.raises(ValueError, match="two has 3 regions"):
+        _ = program.tree
+
+
 def test_siblings_of_a_tree_stand_side_by_side_and_all_words_are_escaped() -> None:
     items = [
         Item("root", ("a<b>&", '"quoted"'), more=("<i>",)),

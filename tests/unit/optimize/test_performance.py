@@ -14,13 +14,14 @@ import pytest
 from comprehensive.algebra import with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.codegen.levels import with_levels
-from comprehensive.driver import Compilation, Options, compile_file, counters
+from comprehensive.driver import Compilation, Options, compile_file, counted_by
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import devices, load_device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.optimize.definition2 import constraint_soundness, pruning
 from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Pruned, Tree, leaf_for, walk
+from comprehensive.registry import counters_of
 from tests.laws.nests import CORNERS
 from tests.unit.codegen.compiled import Selection
 from tests.unit.counters.programs import SMOOTH, TRANSPOSED
@@ -82,7 +83,7 @@ def test_a_leaf_is_chosen_just_where_its_counters_reach_their_limits(
     text: str, names: tuple[str, ...]
 ) -> None:
     tree = tree_of(text, *names)
-    counted = counters(Options("estimate", counters=names))
+    counted = counters_of(names, counted_by(Options("estimate")))
     evaluated: dict[int, list[tuple[Counter[Variant], Evaluation]]] = {}
     seen: set[str] = set()
     for point in points(tree, 150):
@@ -102,7 +103,7 @@ def test_a_leaf_is_chosen_just_where_its_counters_reach_their_limits(
 
 def test_the_leaf_taken_on_a_device_has_the_occupancy_that_the_calculator_says() -> None:
     tree, device = tree_of(SMOOTH, "occupancy"), load_device("sm_90")
-    (registers,) = (c for c in counters(Options("estimate")) if c.limit == "R_B")
+    (registers,) = (c for c in counters_of((), counted_by(Options("estimate"))) if c.limit == "R_B")
     found: set[bool] = set()
     for threads in range(1, 1025, 31):
         point: Point = {**device.parameters(), "n": 4096, "B": threads, "P_occupancy": Fraction(3, 4)}
