@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,30 @@ def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
     assert multiply_adds + accesses - 2 * 4 * 8 <= work.step.instructions <= multiply_adds + accesses
     assert work.ahead == 2
     assert work.threads == 256
+
+
+def test_copies_ahead_of_a_loop_are_no_more_than_the_loop_has_steps() -> None:
+    """Two pieces are begun before the loop, and none behind its end: 3 steps read three pieces, not five."""
+    region = compiled("gemm").plan.functions[0].regions[0]
+    work = tile_work(
+        region.tilings[0].kernel, _tree(compiled("gemm"), 0).leaves[0].fragment, (16, 16, 8, 8, 16, 3, 2), 4
+    )
+    # What is left beside the steps is the tile of the result, read and written.
+    assert work.once.bytes == 2 * 128 * 128 * 4
+
+
+def test_rows_of_arrays_with_more_dimensions_than_coordinates_lie_apart(tmp_path: Path) -> None:
+    """Each of 512 points reads an element of three planes of its own, and writes one."""
+    source = tmp_path / "f.mf"
+    source.write_text(
+        "void f(int d, int h, int w, const float c[3][d][h][w], float b[d][h][w], int B)\n"
+        "{ meta_schedule block(B, B, B) { meta_for (int i = 0; i < d; i++) meta_for (int j = 0; j < h; j++)\n"
+        "meta_for (int k = 0; k < w; k++) b[i][j][k] = c[0][i][j][k] + c[1][i][j][k] + c[2][i][j][k]; } }\n"
+    )
+    (plan,) = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
+    sizes = plan.sizes(plan.instances[0])
+    points = prod(sizes[c.each] * sizes[c.threads] for c in plan.coordinates)
+    assert plan.work(plan.instances[0], 0).once.bytes == 4 * 4 * points
 
 
 def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
