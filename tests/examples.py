@@ -34,5 +34,13 @@ def seeds(number: int) -> list[object]:
 def quick_of(
     cases: Iterable[T], quick: Container[object], name: Callable[[T], object] = lambda case: case
 ) -> list[object]:
-    """The cases as parameters of a test; those whose name is none of the ``quick`` ones are slow tests."""
-    return [case if name(case) in quick else pytest.param(case, marks=pytest.mark.slow) for case in cases]
+    """The cases as parameters of a test; those whose name is none of the ``quick`` ones are slow tests.
+
+    A case that is a tuple is several parameters.
+    """
+    return [
+        case
+        if name(case) in quick
+        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+        for case in cases
+    ]

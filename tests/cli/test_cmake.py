@@ -15,6 +15,7 @@ from comprehensive import __version__
 from comprehensive.cli import cli
 from comprehensive.data import template_directory
 from comprehensive.toolchain.find import Found, find_tool
+from tests.examples import quick_of
 
 PROGRAM = """void scale(int n, float x[n], int B)
 {
@@ -72,7 +73,7 @@ def built(folder: Path) -> set[str]:
     return compiled | ({"scale.mf"} if re.search(r"comprehensive\S* gen ", output) else set())
 
 
-@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("generator", quick_of(GENERATORS, {"Ninja"}))
 def test_a_build_does_again_what_has_changed_and_no_more(tmp_path: Path, generator: str) -> None:
     project(tmp_path, generator)
     assert built(tmp_path) == {"scale.mf", "main.c", "other.c"}

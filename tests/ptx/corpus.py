@@ -26,6 +26,18 @@ from tests.ptx.runs import Run, runs_of
 FOLDER = Path(__file__).resolve().parent
 # One or two of each dialect of nvcc 13: NVVM 7 writes PTX up to sm_90, NVVM 20 that of sm_100 and after.
 ARCHS = ("sm_75", "sm_90", "sm_100", "sm_120")
+# `make test` compiles a source for the first of these that it is for, and these sources in both dialects.
+QUICK_ARCHS = ("sm_90", "sm_90a", "sm_100", "sm_100a")
+BOTH_DIALECTS = {
+    "atomics_vector",
+    "conversions",
+    "functions",
+    "loops",
+    "mma",
+    "saxpy",
+    "vectors",
+    "wide_integers",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,12 @@ class Source:
     @property
     def runs(self) -> tuple[Run, ...]:
         return runs_of(self.path.read_text(encoding="utf-8"))
+
+
+def is_quick(source: Source, arch: str) -> bool:
+    """Whether `make test` compiles the source for the architecture; `make test-all` has the others."""
+    found = [each for each in QUICK_ARCHS if each in source.archs]
+    return arch in (found if source.name in BOTH_DIALECTS else found[:1])
 
 
 def sources(folder: str = "cuda") -> tuple[Source, ...]:

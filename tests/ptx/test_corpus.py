@@ -9,17 +9,16 @@ import pytest
 
 from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.nvcc import Tool, assemble
-from tests.ptx.corpus import Source, assemblies, compiled, sources
+from tests.ptx.corpus import Source, assemblies, compiled, is_quick, sources
 from tests.ptx.runs import Buffer, Run, drawn
-
-# Both dialects of nvcc in `make test`; `make test-all` adds the oldest and the newest architecture.
-QUICK = {"sm_90", "sm_90a", "sm_100", "sm_100a"}
 
 WIDTH_BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
 PAIRS = [
-    pytest.param(source, arch, id=f"{source.name}-{arch}", marks=() if arch in QUICK else (pytest.mark.slow,))
+    pytest.param(
+        source, arch, id=f"{source.name}-{arch}", marks=() if is_quick(source, arch) else (pytest.mark.slow,)
+    )
     for source in sources()
     for arch in source.archs
 ]
@@ -204,7 +203,7 @@ def _quick_ptx(cache: Cache, directory: Path) -> list[str]:
         compiled(source, arch, directory, cache=cache).read_text()
         for source in sources()
         for arch in source.archs
-        if arch in QUICK
+        if is_quick(source, arch)
     ]
 
 

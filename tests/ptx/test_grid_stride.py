@@ -20,7 +20,7 @@ from comprehensive.ptx.pipeline import Stage, run
 from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.validate import validated
 from comprehensive.toolchain.cache import Cache
-from tests.examples import seeds
+from tests.examples import quick_of, seeds
 from tests.ptx.corpus import Source, compiled, sources
 from tests.ptx.many_values import many_values
 from tests.ptx.runs import DTYPES, Buffer, Run, drawn
@@ -137,7 +137,11 @@ def test_without_the_barrier_between_blocks_the_test_above_fails(monkeypatch: py
 
 @pytest.mark.toolchain
 @pytest.mark.parametrize(
-    "source", sources("shuffles")[:6] + sources("demotion"), ids=lambda source: source.name
+    "source",
+    quick_of(
+        sources("shuffles")[:6] + sources("demotion"), {"divergence", "gradient", "planes"}, lambda s: s.name
+    ),
+    ids=lambda source: source.name,
 )
 def test_compiled_kernels_compute_the_same_in_parts(
     source: Source, tmp_path: Path, corpus_cache: Cache

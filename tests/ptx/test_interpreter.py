@@ -12,7 +12,8 @@ import pytest
 
 from comprehensive.diagnostics import CompileError
 from comprehensive.toolchain.cache import Cache
-from tests.ptx.corpus import Source, compiled, sources
+from tests.examples import quick_of
+from tests.ptx.corpus import BOTH_DIALECTS, Source, compiled, sources
 from tests.ptx.launched import launched
 from tests.ptx.runs import DTYPES, Array, agree, drawn
 
@@ -42,7 +43,9 @@ WHOLE_SOURCES = {
 CHOSEN = [source for source in sources() if source.name not in WHOLE_SOURCES and source.runs]
 
 
-@pytest.mark.parametrize("source", CHOSEN, ids=lambda source: source.name)
+@pytest.mark.parametrize(
+    "source", quick_of(CHOSEN, BOTH_DIALECTS, lambda s: s.name), ids=lambda source: source.name
+)
 def test_both_dialects_give_the_same(source: Source, tmp_path: Path, corpus_cache: Cache) -> None:
     archs = [arch for arch in ("sm_90", "sm_100") if arch in source.archs] or source.archs[:1]
     files = [compiled(source, arch, tmp_path, cache=corpus_cache) for arch in archs]

@@ -18,12 +18,11 @@ from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.cubin import code_of
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import assemble, load_tool
-from tests.ptx.corpus import Source, assemblies, compiled, sources
+from tests.ptx.corpus import Source, assemblies, compiled, is_quick, sources
 from tests.ptx.rewritten import canonical, with_other_names
 
-QUICK = {"sm_90", "sm_90a", "sm_100", "sm_100a"}
 COMPILED = [
-    pytest.param(s, arch, id=f"{s.name}-{arch}", marks=() if arch in QUICK else (pytest.mark.slow,))
+    pytest.param(s, arch, id=f"{s.name}-{arch}", marks=() if is_quick(s, arch) else (pytest.mark.slow,))
     for s in sources()
     for arch in s.archs
 ]

@@ -18,6 +18,7 @@ from comprehensive.sass.read import read, system_shared_bytes
 from comprehensive.sass.spills.patch import Patched, patch_all_spills, patch_spills
 from comprehensive.toolchain.cubin import code_of, records, sections
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
+from tests.examples import quick_of
 from tests.sass.test_read import SOURCE as OTHERS
 
 SOURCE = OTHERS.with_name("spilling.cu")
@@ -59,7 +60,7 @@ def both(
     return read_once(cubins[arch], name), read_once(cubin, name), patched
 
 
-@pytest.mark.parametrize(("arch", "name"), CASES)
+@pytest.mark.parametrize(("arch", "name"), quick_of(CASES, {("sm_75", "words"), ("sm_90", "widths")}))
 def test_accesses_are_of_shared_memory_and_the_rest_is_as_it_was(
     cubins: Mapping[str, bytes], arch: str, name: str
 ) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import product
 from math import prod
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -11,18 +15,26 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.driver import Compilation, compile_file
-from comprehensive.generate import outputs
-from comprehensive.loops.ir import Role, Variant
+from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.driver import tree_of_tiles
+from comprehensive.generate import source_texts
+from comprehensive.loops.ir import Nest, Role, Variant
+from comprehensive.loops.normalize import normalize
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.tree import Tree
+from comprehensive.runtime.cpu import Outcome
+from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import Executables, build
 from comprehensive.soundness.interpreted import disagreement
+from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.compiled_specs import OPTIONS
+from tests.examples import quick_of
+from tests.laws.nests import nests_of
 from tests.specs.test_tiles import is_for_short_rows, with_sizes
+from tests.unit.schedule.tile_runs import compilation_of
 
 SOURCE = """
 void product(int m, int n, int p, int lda, int ldc, const float *a, const float *b, float *c, int B0, int B1)
@@ -140,6 +152,8 @@ void rows(int m, int n, const float *a, const float *x, float *y, int B)
   }
 }
 """
+Ran = tuple[Outcome, Mapping[str, Any]]
+"""The answer of a launch, and the arrays behind it."""
 # By function: the views of each array with their dimensions and references, and what a launch has to meet.
 VIEWS: dict[str, tuple[list[str], list[str]]] = {
     "product": (["a[][lda]", "b[][n]", "c[][ldc]"], ["n <= ldc"]),
@@ -160,8 +174,8 @@ SIZES: dict[str, list[dict[str, int]]] = {
     "squared": [{"n": 67, "p": 31, "B0": 4, "B1": 4}, {"n": 130, "p": 8, "B0": 4, "B1": 4}],
     "planes": [{"h": 21, "w": 37, "B0": 4, "B1": 4}, {"h": 16, "w": 64, "B0": 4, "B1": 4}],
     "batched": [
-        {"l": 3, "m": 67, "n": 70, "p": 21, "B0": 1, "B1": 4, "B2": 8},
-        {"l": 2, "m": 130, "n": 36, "p": 8, "B0": 2, "B1": 3, "B2": 4},
+        {"l": 3, "m": 33, "n": 38, "p": 21, "B0": 1, "B1": 4, "B2": 8},
+        {"l": 2, "m": 66, "n": 20, "p": 8, "B0": 2, "B1": 3, "B2": 4},
     ],
     "many": [{"l": 3, "m": 70, "n": 67, "B0": 2, "B1": 8}, {"l": 2, "m": 33, "n": 128, "B0": 1, "B1": 32}],
     "pull": [{"n": 133, "B": 8}, {"n": 64, "B": 32}],
@@ -171,7 +185,7 @@ SIZES: dict[str, list[dict[str, int]]] = {
 }
 
 
-def elements(function: str, array: str, n: dict[str, int]) -> int:
+def elements(function: str, array: str, n: Mapping[str, int]) -> int:
     """Return the number of elements that the function touches behind a pointer: rows at the end are not whole."""
     match function, array:
         case "product", "a":
@@ -202,32 +216,24 @@ def elements(function: str, array: str, n: dict[str, int]) -> int:
             return n["n" if array == "x" else "m"]
 
 
-@pytest.fixture(scope="module")
-def compilation(tmp_path_factory: pytest.TempPathFactory) -> Compilation:
-    path = tmp_path_factory.mktemp("spellings") / "spellings.mf"
-    path.write_text("#include <assert.h>\n" + SOURCE, encoding="utf-8")
-    return compile_file(path, OPTIONS)
+def source_of(function: str) -> str:
+    """The text of one function, as a program."""
+    found = re.search(rf"^void {function}\(.*?^}}\n", SOURCE, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return f"#include <assert.h>\n{found[0]}"
 
 
-@pytest.fixture(scope="module")
-def built(compilation: Compilation, tmp_path_factory: pytest.TempPathFactory) -> Executables:
-    c, cxx = find_c_compiler(), find_cxx_compiler()
-    if c is None or cxx is None:
-        pytest.skip("no C or no C++ compiler on this machine")
-    work = tmp_path_factory.mktemp("spellings-on-the-cpu")
-    return build(compilation, outputs(compilation), work, c=c, cxx=cxx, sanitize=True)
-
-
-def over_tiles(compilation: Compilation, number: int) -> Variant:
-    """The nest over tiles of a region, by the first recipe that fits."""
-    trees = (each.tree for each in compilation.trees[number].alternatives)
-    return next(tree for tree in trees if isinstance(tree, Tree)).leaves[0].fragment
+@cache
+def over_tiles(function: str) -> tuple[Nest, Variant]:
+    """The nest of the region as it is written, and over tiles by the first recipe that fits."""
+    (nest,) = map(normalize, nests_of(source_of(function)))
+    trees = (tree_of_tiles(tiling.result, OPTIONS) for tiling in tilings(nest))
+    return nest, next(tree for tree in trees if isinstance(tree, Tree)).leaves[0].fragment
 
 
 @pytest.mark.parametrize("function", VIEWS)
-def test_rows_are_found_from_the_coefficients(function: str, compilation: Compilation) -> None:
-    number = [plan.function.name for plan in compilation.plan.functions].index(function)
-    variant = over_tiles(compilation, number)
+def test_rows_are_found_from_the_coefficients(function: str) -> None:
+    _, variant = over_tiles(function)
     assert variant.tile is not None
     views = [
         a.name + "".join("[]" if d is None else f"[{print_expr(d)}]" for d in a.dims or ())
@@ -237,10 +243,9 @@ def test_rows_are_found_from_the_coefficients(function: str, compilation: Compil
 
 
 @pytest.mark.parametrize("function", VIEWS)
-def test_the_nest_over_views_does_what_the_source_does(function: str, compilation: Compilation) -> None:
+def test_the_nest_over_views_does_what_the_source_does(function: str) -> None:
     random = Random(3)
-    number = [plan.function.name for plan in compilation.plan.functions].index(function)
-    nest, variant = compilation.nests[number], over_tiles(compilation, number)
+    nest, variant = over_tiles(function)
     constants = [s.name for s in variant.nest.with_role(Role.TILE)]
     for step in range(6):
         values = {name: random.choice((1, 2, 3, 5, 8)) for name in SIZES[function][0]}
@@ -252,30 +257,71 @@ def test_the_nest_over_views_does_what_the_source_does(function: str, compilatio
         assert disagreement(nest, with_sizes(variant, sizes), values, data, step) is None
 
 
-@pytest.mark.parametrize("function", VIEWS)
-def test_tiles_over_views_equal_the_serial_c(
-    function: str, compilation: Compilation, built: Executables
+def built(function: str, work: Path, *, sanitize: bool = False) -> tuple[FunctionPlan, Executables]:
+    c, cxx = find_c_compiler(), find_cxx_compiler()
+    if c is None or cxx is None:
+        pytest.skip("no C or no C++ compiler on this machine")
+    compilation = compilation_of(source_of(function))
+    (plan,) = compilation.plan.functions
+    return plan, build(compilation, source_texts(compilation.plan), work, c=c, cxx=cxx, sanitize=sanitize)
+
+
+@pytest.mark.parametrize("function", quick_of(VIEWS, {"product", "planes", "pull"}))
+def test_tiles_over_views_equal_the_serial_c_and_touch_their_arrays_only(
+    function: str, tmp_path: Path
 ) -> None:
-    plan = next(plan for plan in compilation.plan.functions if plan.function.name == function)
-    host, (region,) = interface(plan), plan.regions
+    plan, executables = built(function, tmp_path)
+    with GuardedProcess(executables.guards) as process:
+
+        def launch(arguments: Mapping[str, Any], program: Mapping[str, int], tile: int) -> Ran:
+            edge, backwards = (Edge.BEGIN if tile % 3 == 1 else Edge.END), tile % 2 == 1
+            kernels = executables.kernels
+            ran = process.kernels(kernels, function, arguments, program, edge=edge, backwards=backwards)
+            assert ran.faults == ()
+            return ran.outcome, ran.arrays
+
+        compare(plan, executables, SIZES[function], launch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", VIEWS)
+def test_no_sanitizer_stops_tiles_over_views(function: str, tmp_path: Path) -> None:
+    plan, executables = built(function, tmp_path, sanitize=True)
+
+    def launch(arguments: Mapping[str, Any], program: Mapping[str, int], tile: int) -> Ran:
+        actual = {name: v.copy() if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
+        return executables.kernels.call(function, actual, program, backwards=tile % 2 == 1), actual
+
+    compare(plan, executables, SIZES[function][-1:], launch)
+
+
+def compare(
+    plan: FunctionPlan,
+    executables: Executables,
+    runs: Sequence[Mapping[str, int]],
+    launch: Callable[[Mapping[str, Any], Mapping[str, int], int], Ran],
+) -> None:
+    """Launches every tile at all sizes and compares what it leaves with the serial C."""
+    function, host, (region,) = plan.function.name, interface(plan), plan.regions
     assert host.tile is not None
-    last = region.tile_of(region.numbers[-1])
-    for sizes, tile in product(SIZES[function], range(1, last + 1)):
+    for sizes, tile in product(runs, range(1, region.tile_of(region.numbers[-1]) + 1)):
         data = {
             p.name: some(p.type, elements(function, p.name, sizes), 5)
             for p in plan.function.parameters
             if p.is_data
         }
-        expected, actual = ({name: values.copy() for name, values in data.items()} for _ in range(2))
-        built.serial.call(function, {**sizes, **expected})
+        expected = {name: values.copy() for name, values in data.items()}
+        executables.serial.call(function, {**sizes, **expected})
         program = {a.name: sizes[a.name] for a in host.program} | {host.tile: tile}
         others = {a.name: sizes[a.name] for a in host.arguments if not a.pointer}
-        outcome = built.kernels.call(function, {**others, **actual}, program, backwards=tile % 2 == 1)
-        if outcome.status == 1 and is_for_short_rows(region, region.numbers[len(region.leaves) + tile - 1]):
+        outcome, actual = launch({**others, **data}, program, tile)
+        number = region.numbers[len(region.leaves) + tile - 1]
+        if outcome.status == 1 and is_for_short_rows(region, number):
             continue
         assert outcome.status == 0, outcome
-        assert outcome.leaf == region.numbers[len(region.leaves) + tile - 1]
-        assert first_difference(expected, actual) is None, f"tile {tile} at {sizes}"
+        assert outcome.leaf == number
+        found = {name: actual[name] for name in expected}
+        assert first_difference(expected, found) is None, f"tile {tile} at {sizes}"
 
 
 def some(type: ScalarType, size: int, seed: int) -> Any:

@@ -13,6 +13,7 @@ from comprehensive.generate import outputs
 from comprehensive.runtime.cpu import build
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.verification import to_text, verify
+from tests.examples import quick_of
 
 CF_EOVERFLOW = 4
 
@@ -170,7 +171,16 @@ void f(int n, float x, long l, int y[n], int B)
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+# Those that name what no other test is about; most of the rest are about sizes and types of host code.
+QUICK = {
+    "a data-dependent loop writes a cached array",
+    "a comparison with an unsigned size",
+    "two bands with tiles of which either may be larger",
+    "a cached array that a loop reads in steps",
+}
+
+
+@pytest.mark.parametrize("name", quick_of(PROGRAMS, QUICK))
 def test_a_program_that_once_came_out_wrong_is_right(tmp_path: Path, name: str) -> None:
     source = tmp_path / "f.mf"
     source.write_text(PROGRAMS[name], encoding="utf-8")

@@ -21,6 +21,7 @@ def manifest_of(spec: str, directory: Path, options: Options) -> Any:
 
 
 @pytest.mark.toolchain
+@pytest.mark.slow
 def test_threads_that_share_a_loop_are_counted(tmp_path: Path, nvcc: Tool) -> None:
     compilation = compile_file(spec_directory() / "matvec.mf", Options("estimate", reassociate=True))
     generate.write(compilation, tmp_path, Options("ptxas", cuda_path=str(nvcc.path.parents[1])))

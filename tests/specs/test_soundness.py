@@ -35,9 +35,7 @@ def test_interpreter_gives_the_same_on_every_leaf_as_on_the_source(spec: str) ->
                 assert difference is None, f"leaf {leaf.index}: {difference} at {sample.arguments}"
 
 
-@pytest.mark.parametrize(
-    "spec", quick_of(SPECS, {"matadd", "jacobi1d", "gemm", "transpose", "reverse", "matvec"})
-)
+@pytest.mark.parametrize("spec", quick_of(SPECS, {"matadd", "jacobi1d", "transpose", "matvec"}))
 def test_emitted_kernels_on_the_cpu_equal_the_serial_c_on_every_leaf(
     spec: str, executables: BuiltSpecs
 ) -> None:
@@ -46,7 +44,7 @@ def test_emitted_kernels_on_the_cpu_equal_the_serial_c_on_every_leaf(
         assert leaf.runs == POINTS, f"{leaf.region} leaf {leaf.leaf} was reached {leaf.runs} times only"
 
 
-@pytest.mark.parametrize("spec", quick_of(SPECS, {"matadd", "jacobi1d", "gemm"}))
+@pytest.mark.parametrize("spec", quick_of(SPECS, {"jacobi1d"}))
 def test_no_leaf_touches_memory_that_it_does_not_own(spec: str, executables: BuiltSpecs) -> None:
     for leaf in run_leaves(compiled(spec), executables(spec, sanitize=True), 3, seed=5):
         assert leaf.failures == (), f"{leaf.region} leaf {leaf.leaf}"

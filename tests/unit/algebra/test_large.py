@@ -60,7 +60,8 @@ def check(system: System) -> None:
             assert reason
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 0])
 def test_large_bounds_on_a_machine_parameter_are_decided_rightly_or_not_at_all(seed: int) -> None:
     p, q = large(seed), large(seed + 100)
     check(System(ASSUMED, (at_most(p, Z), less(Z, q))))

@@ -77,9 +77,7 @@ def kernels(source: str) -> list[str]:
             text,
             type,
             id=f"{name}-{type}",
-            marks=()
-            if (name, type) in {("product", "int64_t"), ("by hand", "unsigned")}
-            else pytest.mark.slow,
+            marks=() if (name, type) == ("product", "int64_t") else pytest.mark.slow,
         )
         for name, text in (("product", PRODUCT), ("by hand", BY_HAND))
         for type in (*TYPES, *SYNONYMS)

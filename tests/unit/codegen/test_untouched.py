@@ -18,7 +18,7 @@ PROGRAM = """void f(int n, int m, const float b[n], float *y, int B0) {{
 @pytest.mark.parametrize(
     ("body", "reassociate"),
     [
-        ("y[i] = b[k];", False),
+        pytest.param("y[i] = b[k];", False, marks=pytest.mark.slow),
         ("y[i] += b[k] * 0.5f;", True),
         pytest.param("y[i] = fmaxf(y[i], b[k]);", True, marks=pytest.mark.slow),
     ],

@@ -63,7 +63,7 @@ SWEEPS = """void {function}(int {s}, int {n}, float {a}[{n}], float {b}[{n}], in
   }}
 }}
 """
-PARTS = 24
+PARTS = 48
 """Into so many parts are the names divided; `make test` tries the first."""
 SHAPES = {"stencil": STENCIL, "product": PRODUCT, "sweeps": SWEEPS}
 

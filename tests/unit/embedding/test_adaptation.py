@@ -197,7 +197,6 @@ static void *work(void *none)
   for (int k = 0; k < 50; k++) {
     cf_choice why;
     if (matadd_launch_explained(0, 1000, 0, 0, 0, &params, 0, &why) != 0) return &failed;
-    if (k == 49) printf("said %s\\n", why.adaptation);
   }
   return none;
 }
@@ -210,6 +209,11 @@ int main(void)
     pthread_join(threads[k], &left);
     if (left) return 1;
   }
+  const matadd_params params = { 16, 16, 0, 0, 1 };
+  cf_choice why;
+  for (int k = 0; k < 10; k++)
+    if (matadd_launch_explained(0, 1000, 0, 0, 0, &params, 0, &why) != 0) return 1;
+  printf("said %s\\n", why.adaptation);
   return 0;
 }
 """
@@ -224,8 +228,9 @@ def test_threads_look_together_and_try_no_more_than_one_would(nvcc: Tool, tmp_pa
     done = subprocess.run([threaded], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     ran = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("launch")]
-    assert len(ran) == 200
+    assert len(ran) == 210
     # Times overlap here: which one wins is open, but not how often one is tried that does not.
     assert ran.count(SYMBOLS[2]) <= 1 or ran.count(SYMBOLS[1]) <= 1
     assert sum(ran.count(SYMBOLS[k]) == 1 for k in (1, 2, 3)) <= 3
-    assert [line for line in done.stdout.splitlines() if line.startswith("said")] == ["said settled"] * 4
+    # A thread that is kept waiting with a version to time holds up the search, but only until it goes on.
+    assert [line for line in done.stdout.splitlines() if line.startswith("said")] == ["said settled"]

@@ -20,6 +20,7 @@ from comprehensive.loops.interpreter import UndefinedBehaviour, c_value
 from comprehensive.metafork.ast import Declare, Expr, ScalarType
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.printer import print_expr
+from tests.examples import quick_of
 from tests.unit.loops.c_oracle import compile_c, needs_gcc
 from tests.unit.loops.nests import body_of
 
@@ -183,18 +184,18 @@ def test_emitted_expressions_are_those_of_c_bit_for_bit(
 
 
 @needs_gcc
-def test_the_interpreter_computes_them_too(emitted: list[Expr], in_c: list[np.ndarray]) -> None:
-    for number in (0, 1, 5):
-        arguments = {
-            name: int(value) if NAMES[name].is_integer else value for name, value in POINTS[number].items()
-        }
-        for expression, wanted in zip(emitted, in_c[number].view("float64"), strict=True):
-            try:
-                found = float(c_value(expression, arguments, NAMES))
-            except UndefinedBehaviour:
-                continue  # an integer that overflows, or that cannot hold a floating-point number
-            # Functions of float are computed in double there, and rounded.
-            assert found == pytest.approx(wanted, rel=1e-6, nan_ok=True), print_expr(expression)
+@pytest.mark.parametrize("number", quick_of((0, 1, 5), {1}))
+def test_the_interpreter_computes_them_too(number: int, emitted: list[Expr], in_c: list[np.ndarray]) -> None:
+    arguments = {
+        name: int(value) if NAMES[name].is_integer else value for name, value in POINTS[number].items()
+    }
+    for expression, wanted in zip(emitted, in_c[number].view("float64"), strict=True):
+        try:
+            found = float(c_value(expression, arguments, NAMES))
+        except UndefinedBehaviour:
+            continue  # an integer that overflows, or that cannot hold a floating-point number
+        # Functions of float are computed in double there, and rounded.
+        assert found == pytest.approx(wanted, rel=1e-6, nan_ok=True), print_expr(expression)
 
 
 def test_conversions_are_written_only_where_types_differ(emitted: list[Expr]) -> None:

@@ -23,6 +23,7 @@ from comprehensive.loops.interpreter import run
 from comprehensive.model.launched import launched_blocks
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import compilation_of
 
 SIZE = st.integers(1, 24)
@@ -185,6 +186,15 @@ def program(loops: str, kind: str, *, by_hand: bool) -> str:
 
 CASES = [(name, "two", by_hand) for name in TWO for by_hand in (False, True)]
 CASES += [(name, "three", name == "simplex") for name in THREE]
+# Both edges of triangles, what a band has, three coordinates, and grids by hand.
+QUICK = {
+    ("j <= i", "two", False),
+    ("i + j >= n", "two", True),
+    ("steep", "two", False),
+    ("wide band", "two", False),
+    ("simplex", "three", True),
+    ("triangle across", "three", False),
+}
 
 
 def compiled(compilation: Compilation, work: Path) -> CpuLibrary:
@@ -209,7 +219,7 @@ def launch(library: CpuLibrary, size: Mapping[str, int], data: np.ndarray[Any, A
 
 
 @pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
-@pytest.mark.parametrize(("name", "kind", "by_hand"), CASES)
+@pytest.mark.parametrize(("name", "kind", "by_hand"), quick_of(CASES, QUICK))
 def test_points_are_those_of_the_program_and_blocks_as_few_as_the_model_says(
     tmp_path: Path, name: str, kind: str, by_hand: bool
 ) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import render, to_json
 from comprehensive.metafork.printer import print_program, print_region
-from tests.examples import examples
+from tests.examples import examples, quick_of
 from tests.unit.metafork.test_locate import HOST, text_from_parts
 from tests.unit.metafork.trees import parse_text
 
@@ -163,7 +163,7 @@ def long(count: int) -> Mapping[str, str]:
 
 
 # Deeper than Python's stack in both tiers.
-@pytest.mark.parametrize("count", [3_500, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", quick_of([1_500, 3_500, 10_000], {1_500}))
 @pytest.mark.parametrize("name", long(1))
 def test_long_and_deep_programs_are_answered(name: str, count: int) -> None:
     check(long(count)[name])

@@ -134,6 +134,7 @@ def test_the_caller_passes_what_the_function_has(built: Built) -> None:
     assert {p.name for p in function.memory} >= {"parts_of_float", "parts_of_int", "parts_of_double"}
 
 
+@pytest.mark.slow
 def test_a_loop_of_the_host_may_be_around(tmp_path: Path) -> None:
     text = """void f(int n, int T, const double *x, double *r)
 {

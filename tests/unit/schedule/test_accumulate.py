@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import numbers_of, recipes_of, run_all, sources_of
 
 LINE = """void f(int m, int n, const float a[m][n], const float x[n], float y[{elements}], int B)
@@ -24,13 +25,10 @@ def line(body: str, elements: str = "m") -> str:
     return LINE.format(body=body, elements=elements)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        FIRST_OUT,
-        "y[i] = 1; for (int j = 0; j < n; j++) y[i] += a[i][j]; for (int j = 0; j < n; j++) y[i] -= a[i][j] * x[j];",
-    ],
-)
+TWICE = "y[i] = 1; for (int j = 0; j < n; j++) y[i] += a[i][j]; for (int j = 0; j < n; j++) y[i] -= a[i][j] * x[j];"
+
+
+@pytest.mark.parametrize("body", quick_of((FIRST_OUT, TWICE), {FIRST_OUT}))
 def test_every_instance_computes_what_the_source_does(body: str, tmp_path: Path) -> None:
     source = line(body)
     assert recipes_of(source)["resident rows"] is None

@@ -187,10 +187,7 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 
 
 # Further layouts of a product, which take the longest.
-QUICK = ("in place", "turned with arithmetic", "two sums")
-
-
-@pytest.mark.parametrize("name", quick_of(CASES, QUICK))
+@pytest.mark.parametrize("name", quick_of(CASES, {"turned with arithmetic"}))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "n": 132, "k": 40}]
@@ -232,6 +229,7 @@ def test_what_has_no_tile_is_generated_without() -> None:
 
 # The others with `make test-all`: nvcc takes ten seconds and more for each.
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", quick_of(CASES, {"two sums", "turned with arithmetic"}))
+@pytest.mark.slow  # those of the examples are compiled by `tests/specs`
+@pytest.mark.parametrize("name", CASES)
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import recipes_of, run_all
 
 LINE = """void f(int m, int n, {parameters}, int B)
@@ -95,20 +96,20 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("case", FUSED)
+@pytest.mark.parametrize("case", quick_of(FUSED, {"a maximum and a sum"}))
 def test_loops_that_do_not_know_of_each_other_are_one(case: str, tmp_path: Path) -> None:
     source, arrays = FUSED[case]
     assert recipes_of(source)["rows"] is None
     run_all(source, arrays, SIZES, tmp_path)
 
 
-@pytest.mark.parametrize("case", LEFT)
+@pytest.mark.parametrize("case", quick_of(LEFT, {"something else stands between them"}))
 def test_others_stay_apart(case: str, tmp_path: Path) -> None:
     assert recipes_of(LEFT[case])["rows"] == "there are several loops"
     run_all(LEFT[case], OF_ROWS, SIZES, tmp_path)
 
 
-@pytest.mark.parametrize("case", HELD)
+@pytest.mark.parametrize("case", quick_of(HELD, {"the last smallest"}))
 def test_an_element_whose_place_is_remembered_is_held(case: str, tmp_path: Path) -> None:
     source, arrays = HELD[case]
     assert recipes_of(source)["rows"] is None

@@ -144,10 +144,7 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int, ...], str]]]] = {
 }
 
 
-QUICK = ("one region by parity", "bytes", "no neighbours")
-
-
-@pytest.mark.parametrize("name", quick_of(CASES, QUICK))
+@pytest.mark.parametrize("name", quick_of(CASES, {"one region by parity"}))
 def test_several_sweeps_at_once_are_those_of_the_source(name: str, tmp_path: Path) -> None:
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
@@ -305,6 +302,7 @@ def test_what_has_no_time_tile_is_generated_without() -> None:
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", quick_of(CASES, {"bytes"}))
+@pytest.mark.slow  # those of the examples are compiled by `tests/specs`
+@pytest.mark.parametrize("name", CASES)
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

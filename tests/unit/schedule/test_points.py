@@ -11,6 +11,7 @@ import pytest
 
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
 from tests.unit.schedule.test_lower_tile import LINE, PLANE, SIZES
 from tests.unit.schedule.tile_runs import register_tiles_of, run_all, warnings_of
 
@@ -60,7 +61,7 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick_of(CASES, {"conditions on data"}))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "m": 66, "n": 20, "k": 5}]
@@ -68,10 +69,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize(
-    "name",
-    [name if name.startswith("cond") else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
-)
+@pytest.mark.parametrize("name", quick_of(CASES, {"conditions on data"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()
 

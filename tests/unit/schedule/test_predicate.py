@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from comprehensive.optimize.protocols import NotApplicable
+from tests.examples import quick_of
 from tests.unit.schedule.test_lower_tile import PLANE, SIZES
 from tests.unit.schedule.tile_runs import compilation_of, register_tiles_of, run_all, sources_of
 
@@ -15,7 +16,10 @@ PARAMETERS = "float a[m][k], float b[n][k], float c[m][n]"
 ARRAYS = {"a": (("m", "k"), "f4"), "b": (("n", "k"), "f4"), "c": (("m", "n"), "f4")}
 
 
-@pytest.mark.parametrize("condition", ["j <= i || j > 2 * i + 3", "2 * i >= j && i < j + 90"])
+CONDITIONS = ("j <= i || j > 2 * i + 3", "2 * i >= j && i < j + 90")
+
+
+@pytest.mark.parametrize("condition", quick_of(CONDITIONS, CONDITIONS[:1]))
 def test_every_instance_computes_what_the_source_does(condition: str, tmp_path: Path) -> None:
     source = PLANE.format(parameters=PARAMETERS, body=BODY.format(condition=condition))
     runs = [SIZES, {**SIZES, "m": 66, "n": 20, "k": 272}, {**SIZES, "n": 70, "m": 131, "k": 0}]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import numbers_of, recipes_of, run_all, sources_of
 
 RECIPE = "private copies"
@@ -87,7 +88,7 @@ PLANES: dict[str, tuple[str, Arrays]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", quick_of(CASES, {"a histogram"}))
 def test_every_instance_is_the_serial_c(case: str, tmp_path: Path) -> None:
     source, arrays = CASES[case]
     found = recipes_of(source)
@@ -96,7 +97,7 @@ def test_every_instance_is_the_serial_c(case: str, tmp_path: Path) -> None:
     assert not refused
 
 
-@pytest.mark.parametrize("case", PLANES)
+@pytest.mark.parametrize("case", quick_of(PLANES, {"of each row"}))
 def test_planes_of_points_are_the_serial_c(case: str, tmp_path: Path) -> None:
     source, arrays = PLANES[case]
     assert recipes_of(source)[RECIPE] is None

@@ -11,6 +11,7 @@ from comprehensive.codegen.interface import interface
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import (
     compilation_of,
     numbers_of,
@@ -115,12 +116,9 @@ CASES: dict[str, tuple[str, Arrays]] = {
 
 
 DEAR = "a sum of what is dear, and a row for it"
-ARGMAX = "where the greatest is"
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow) if n == ARGMAX else n for n in CASES]
-)
+@pytest.mark.parametrize("name", quick_of(CASES, {"in place, and sums so far"}))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     assert recipes_of(source)["resident rows"] is None
@@ -189,6 +187,6 @@ def test_what_does_not_fit_says_why(body: str, reason: str | None) -> None:
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick_of(CASES, {"in place, and sums so far"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

@@ -14,6 +14,7 @@ from comprehensive.model.choice import candidates, chosen
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
 from tests.laws.nests import nests_of
 from tests.unit.schedule.tile_runs import compilation_of, run_all, texts_of, warnings_of
 
@@ -70,9 +71,7 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if "triangle" in name else name for name in CASES]
-)
+@pytest.mark.parametrize("name", quick_of(CASES, {"both turned, added to what is there"}))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     assert run_all(source, arrays, RUNS, tmp_path) == set()

@@ -11,6 +11,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.instances import Instance
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
 from tests.laws.nests import nests_of
 from tests.unit.schedule.tile_runs import compilation_of, numbers_of, run_all, warnings_of
 
@@ -194,12 +195,7 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
 }
 
 
-# The others with `make test-all`.
-QUICK = {"a layer behind pointers", "a window known at run time", "statements between the loops", "a filter"}
-NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_of(CASES, {"a filter"}))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays, runs = CASES[name]
     (region,) = compilation_of(source).plan.functions[0].regions
@@ -286,6 +282,6 @@ def test_what_is_no_box_says_why(body: str, reason: str) -> None:
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick_of(CASES, {"a filter"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

@@ -88,8 +88,8 @@ def time_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
 
 
 def warnings_of(source: str, directory: Path, nvcc: Tool, *, reassociate: bool = False) -> tuple[str, ...]:
-    """Return the warnings of nvcc about all that `gen` writes; warnings are errors."""
-    for file, text in texts_of(source, reassociate=reassociate).items():
+    """Return the warnings of nvcc about the header and the CUDA source; warnings are errors."""
+    for file, text in sources_of(source, reassociate=reassociate).items():
         (directory / file).write_text(text, encoding="utf-8")
     flags = ("-Werror", "all-warnings", *LITTLE_OPTIMIZATION)
     return compile_cubin(nvcc, directory / "f.cu", "sm_90", flags).warnings

@@ -19,6 +19,7 @@ from comprehensive.tuning.candidates import admitted, candidates, capped, points
 from comprehensive.tuning.expected_order import by_expected_cost
 from comprehensive.tuning.problems import problem, scaled_names, size_names
 from tests import compiled_specs
+from tests.examples import quick_of
 from tests.unit.tuning.programs import PAIRS, compiled
 
 H200 = load_device("h200")
@@ -95,13 +96,15 @@ def test_caps_are_at_every_cliff_and_a_step_to_either_side() -> None:
     assert {c.parameters for c in every} == {leaf.parameters}
 
 
-@pytest.mark.parametrize("name", ["jacobi1d", "jacobi2d", "heat3d"])
+@pytest.mark.parametrize("name", quick_of(["jacobi1d", "jacobi2d", "heat3d"], {"jacobi1d"}))
 def test_sizes_that_are_halved_are_those_of_data_and_not_the_number_of_sweeps(name: str) -> None:
     plan = spec(name)
     assert set(size_names(plan)) - scaled_names(plan) == {"T"}
 
 
-@pytest.mark.parametrize("name", ["matmul", "blur5x5", "heat3d", "reverse", "transpose", "matadd"])
+@pytest.mark.parametrize(
+    "name", quick_of(["matmul", "blur5x5", "heat3d", "reverse", "transpose", "matadd"], {"matmul", "reverse"})
+)
 def test_the_baseline_is_one_everywhere_and_buffers_are_known_at_large_sizes(name: str) -> None:
     plan = spec(name)
     sizes = {each: 5 if each == "T" else 600 for each in size_names(plan)}

@@ -17,6 +17,7 @@ from comprehensive.tuning import database
 from comprehensive.tuning.candidates import Candidate
 from comprehensive.tuning.store import STATUSES, Observation, Result, Store, Subject
 from comprehensive.tuning.winners import winners
+from tests.examples import quick_of
 
 SUBJECT = Subject("digest", "0.1.0", "{}", "NVIDIA H200", "9.0", "580.159")
 SIZES = (("n", 1024),)
@@ -120,7 +121,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path, write: Callable[[Pat
     refused(path, "CF0912")
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("share", quick_of([0.1, 0.5, 0.9], {0.5}))
 def test_a_store_that_is_cut_short_is_refused(tmp_path: Path, share: float) -> None:
     path = tmp_path / "tuning.sqlite"
     filled(path)

@@ -164,6 +164,7 @@ def test_rewritten_code_is_what_is_assembled(builds: Builds, extra: tuple[str, .
     assert builds.said.startswith("applied: .maxnreg 24 in ")
 
 
+@pytest.mark.slow
 def test_separate_objects_are_linked_after_rewriting(builds: Builds) -> None:
     log = builds.nvcc("maxnreg", *SEPARATE, "main.cu", "other.cu", "-Xptxas=-v", "-o", "main")
     assert 24 in registers(log)

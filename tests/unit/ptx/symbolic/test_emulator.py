@@ -81,7 +81,7 @@ def fits(sighting: Sighting, emulation: Emulation, symbols: Symbols, memory: Mem
 
 @pytest.mark.parametrize(
     "first",
-    [first if first < 100 else pytest.param(first, marks=pytest.mark.slow) for first in range(0, 300, 50)],
+    [first if first < 50 else pytest.param(first, marks=pytest.mark.slow) for first in range(0, 300, 50)],
 )
 def test_every_load_of_a_thread_is_sighted_with_the_loads_before_it(first: int) -> None:
     found = 0
