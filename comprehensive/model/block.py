@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias, assert_never
+from typing import assert_never
 
 import numpy as np
 
@@ -73,21 +72,12 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.walk import statements_in, subexpressions
-from comprehensive.model.accesses import VECTOR_BYTES, Mask, Tally
+from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.copies import Copies
+from comprehensive.model.depth import LOADED, Data, depth_of, forget
 from comprehensive.model.integers import calculate
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """A number that is not computed: ``depth`` instructions of this region wait for each other before it is there."""
-
-    depth: int = 0
-
-
-Value: TypeAlias = Any
-"""An integer, an array with one for each thread, or :class:`Data`."""
-LOADED = Data()
+from comprehensive.model.thread_values import Value, converted, merged, vector_of
+from comprehensive.model.touch import Touch
 
 FIRST_TURNS = 4
 """Turns of a loop that are gone through one by one."""
@@ -114,26 +104,6 @@ def block_work(
     walk = Walk(kernel, {**values, TOGETHER: together}, shape, number)
     walk.statements(kernel.body, 1)
     return walk.work()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Touch:
-    """An access of all active threads, as the kernel writes it: nothing is left out that is read before.
-
-    ``begin`` is the byte where each begins, from the begin of the array or of shared memory; None where data decides.
-    """
-
-    reference: Index
-    """The reference of the access; for several in a row, as of vectors, the first one."""
-    is_shared: bool
-    writes: bool
-    begin: Any
-    width: int
-    """The bytes of a thread."""
-    active: Mask | None
-    """None where all threads are."""
-    times: float
-    """The number of times that it is done, with turns of loops that are not gone through but alike."""
 
 
 class Walk:
@@ -180,9 +150,7 @@ class Walk:
         """End a region: what was computed is there for the next one."""
         self.tally.end_of_region(times)
         self._registers.clear()
-        for name, value in self.values.items():
-            if isinstance(value, Data):
-                self.values[name] = LOADED
+        forget(self.values)
 
     # --- statements
 
@@ -197,7 +165,7 @@ class Walk:
                 case Declare():
                     assert statement.initial is not None
                     value = self._value(statement.initial, times)
-                    self._set(statement.name, _as(statement.type, value), 0)
+                    self._set(statement.name, converted(statement.type, value), 0)
                 case For():
                     self._loop(statement, times)
                 case If(condition=Call(function=function, arguments=(_, IntLiteral(value=usual)))) if (
@@ -280,7 +248,7 @@ class Walk:
             self._registers[self._place(target)] = value if isinstance(value, Data) else LOADED
 
     def _set(self, name: str, value: Value, old: Value) -> None:
-        self.values[name] = value if self._active is None else _merged(self._active, value, old)
+        self.values[name] = value if self._active is None else merged(self._active, value, old)
 
     # --- control flow
 
@@ -411,7 +379,7 @@ class Walk:
             case Conditional():
                 return self._chosen(expression, times)
             case Cast():
-                return _as(expression.type, self._value(expression.operand, times))
+                return converted(expression.type, self._value(expression.operand, times))
             case Call(function=function) if function == CONTRACTS:
                 return 1  # by default it does
             case Call(function=function, arguments=arguments):
@@ -422,7 +390,7 @@ class Walk:
                     return 0
                 instructions = of_function(function)
                 self._arithmetic(instructions, times)
-                return self._deeper(LOADED, max(values, key=_depth), instructions)
+                return self._deeper(LOADED, max(values, key=depth_of), instructions)
             case _:
                 assert_never(expression)
 
@@ -431,7 +399,7 @@ class Walk:
         chosen: Value = condition if isinstance(condition, Data) else None
         for mask, taken in self._ways(condition):
             value = self._value(expression.then if taken else expression.otherwise, times)
-            chosen = value if chosen is None else _merged(mask, value, chosen)
+            chosen = value if chosen is None else merged(mask, value, chosen)
         return LOADED if chosen is None else chosen
 
     def _computed(self, expression: Binary, left: Value, right: Value, times: float) -> Data:
@@ -457,10 +425,10 @@ class Walk:
 
     def _added(self, product: Value, other: Value) -> Data:
         """One instruction, which has been counted with the product, and waits for the other value as late as that."""
-        return self._deeper(Data(max(0, _depth(product) - 1)), other, 1)
+        return self._deeper(Data(max(0, depth_of(product) - 1)), other, 1)
 
     def _deeper(self, left: Value, right: Value, instructions: int) -> Data:
-        found = Data(max(_depth(left), _depth(right)) + instructions)
+        found = Data(max(depth_of(left), depth_of(right)) + instructions)
         self.tally.chain = max(self.tally.chain, found.depth)
         return found
 
@@ -500,43 +468,13 @@ class Walk:
             site = reference if written is None else written
             self._watch(Touch(site, array in self._shared, stores, begin, width, self._active, times))
         if array in self._shared and not stores and begin is not None:
-            begin, width = _vector_of(begin, width)
+            begin, width = vector_of(begin, width)
         if not stores and begin is not None and self.tally.is_loaded(array, begin, self._active):
             return
         if array in self._shared:
             self.tally.of_shared(begin, width, times, self._active, stores=stores)
         else:
             self.tally.of_global(array, begin, width, times, self._active, stores=stores)
-
-
-def _vector_of(begin: Value, width: int) -> tuple[Value, int]:
-    """Return where, and how many bytes, the compiler reads in place of an access.
-
-    These are 16 bytes, where the element has the same place in them for all threads.
-    """
-    if width >= VECTOR_BYTES:
-        return begin, width
-    places = np.asarray(begin) % VECTOR_BYTES
-    place = int(places.flat[0])
-    return (begin - place, VECTOR_BYTES) if (places == place).all() else (begin, width)
-
-
-def _merged(mask: Mask | None, value: Value, other: Value) -> Value:
-    """Return ``value`` for some threads, ``other`` for the rest."""
-    if isinstance(value, Data) or isinstance(other, Data):
-        return Data(max(_depth(value), _depth(other)))
-    if mask is None:
-        return value
-    return np.where(mask, np.asarray(value), np.asarray(other))
-
-
-def _as(type: ScalarType, value: Value) -> Value:
-    """The value converted: what is floating-point is not computed."""
-    return value if type.is_integer or isinstance(value, Data) else LOADED
-
-
-def _depth(value: Value) -> int:
-    return value.depth if isinstance(value, Data) else 0
 
 
 def _weights(turns: int, *, every: bool) -> list[float]:

@@ -53,8 +53,9 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import assigned_scalars
+from comprehensive.model.depth import LOADED, Data, depth_of, forget
 from comprehensive.model.leaf_numbers import Numbers
-from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
+from comprehensive.model.leaf_values import Value, data_of, integer_of
 
 TURN_INSTRUCTIONS = 1
 """The instructions of counting and comparing, a turn: loops are unrolled in part."""
