@@ -13,7 +13,7 @@ first: nothing behind a ``?``, or behind ``&&`` and ``||``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from comprehensive.kernel_ir.instructions import has_slow_path
@@ -73,7 +73,7 @@ def read_first(
     return ReadFirst(tuple(declared), assigned, after(value))
 
 
-def _reads(expression: Expr, arrays: Mapping[str, object]) -> Iterator[Index]:
+def _reads(expression: Expr, arrays: Container[str]) -> Iterator[Index]:
     """The outermost references to data that are read whatever the data is."""
     match expression:
         case Index(array=array) if array in arrays:

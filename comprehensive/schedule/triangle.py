@@ -121,6 +121,6 @@ def triangle_of(context: TileContext) -> Triangle | None:
     names = {c.name for c in coordinates}
     for edge in edges(context):
         read = names_read(edge.less) | names_read(edge.more)
-        if edge.steps.keys() == names and all(types.get(name) in PLAIN for name in read - names):
+        if set(edge.steps) == names and all(types.get(name) in PLAIN for name in read - names):
             return Triangle(context, edge)
     return None
