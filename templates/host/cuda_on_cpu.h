@@ -41,6 +41,10 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+/* Of one library: otherwise inline variables are those of all libraries that a process loads, and with them the device,
+   its settings and what runs on it. */
+#define CF_CPU_OWN __attribute__((visibility("hidden")))
+
 /* ---- the language */
 
 #define __global__
@@ -167,7 +171,7 @@ struct cudaFuncAttributes {
   int numRegs;
 };
 
-namespace cf_cpu {
+namespace CF_CPU_OWN cf_cpu {
 
 /* ---- the device */
 
@@ -426,10 +430,10 @@ inline void serve()
 
 } // namespace cf_cpu
 
-inline uint3 threadIdx, blockIdx;
-inline dim3 blockDim, gridDim;
+CF_CPU_OWN inline uint3 threadIdx, blockIdx;
+CF_CPU_OWN inline dim3 blockDim, gridDim;
 
-namespace cf_cpu {
+namespace CF_CPU_OWN cf_cpu {
 
 /* Whether all threads of the block have arrived at the same place; says what is wrong where they have not. */
 inline bool together(size_t count)
@@ -636,7 +640,7 @@ inline cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncA
   return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attribute, value);
 }
 
-namespace cf_cpu {
+namespace CF_CPU_OWN cf_cpu {
 
 /* `key` is what the kernel has asked for its shared memory by. */
 inline cudaError_t launch(const void *key, Entry enter, void (*kernel)(), dim3 grid, dim3 threads, void **arguments, size_t bytes)

@@ -46,9 +46,7 @@ def _figure4_library(tmp_path_factory: pytest.TempPathFactory) -> tuple[ctypes.C
     assert cxx is not None
     assert c is not None
     shared = ("-shared", "-fPIC", "-O1")
-    # The limits of the device are this library's own, whatever another one in the process has set.
-    apart = ("-fno-gnu-unique", "-Wno-unknown-pragmas")
-    command = (*cxx.command, "-std=c++17", *shared, *apart, *cuda_on_cpu(), "-x", "c++")
+    command = (*cxx.command, "-std=c++17", *shared, "-Wno-unknown-pragmas", *cuda_on_cpu(), "-x", "c++")
     libraries: list[ctypes.CDLL] = []
     for source, words in (("figure4.cu", command), ("serial.c", (*c.command, *shared))):
         target = folder / f"{source}.so"

@@ -90,6 +90,15 @@ def test_grid_beyond_the_limit_along_y_strides(copy2: CpuLibrary) -> None:
     numpy.testing.assert_array_equal(c, a)
 
 
+def test_the_device_of_a_library_is_its_own(tmp_path: Path) -> None:
+    libraries = [built(smooth_plan(), tmp_path / name) for name in ("small", "usual")]
+    a, result = data(1000), numpy.full(1000, -1, numpy.float32)
+    arguments, parameters = {"n": 1000, "a": a, "b": result}, {"B": 64, "s": 3}
+    small = libraries[0].call("smooth", arguments, parameters, attributes={MAX_BLOCK_X: 32})
+    usual = libraries[1].call("smooth", arguments, parameters)
+    assert (small.status, usual.status) == (LIMIT, OK)
+
+
 def test_nothing_to_do_is_success_without_a_launch(copy2: CpuLibrary) -> None:
     empty = numpy.zeros(0, numpy.float32)
     outcome = copy2.call("copy2", {"m": 0, "n": 5, "a": empty, "c": empty}, {"B": 16}, machine={"T_B": 0})
