@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import assert_never
 
 from comprehensive.algebra import (
     Atom,
@@ -25,13 +24,13 @@ from comprehensive.algebra import (
     at_least,
     ceiling_of,
     floor_of,
-    rounded_up,
 )
 from comprehensive.algebra.sign_sets import POSITIVE, Signs
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.threads import Threads
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.parameters import MACHINE_PARAMETERS, WARP_THREADS
+from comprehensive.machine.resident import Taken, by_blocks, by_registers, by_shared_memory, by_warps
 from comprehensive.optimize.protocols import Counter, CounterError, Evaluation, Value
 
 
@@ -42,6 +41,14 @@ class Limit(Enum):
     BLOCKS = "blocks"
     REGISTERS = "registers"
     SHARED_MEMORY = "shared_memory"
+
+
+_RULES = {
+    Limit.WARPS: by_warps,
+    Limit.BLOCKS: by_blocks,
+    Limit.REGISTERS: by_registers,
+    Limit.SHARED_MEMORY: by_shared_memory,
+}
 
 
 @dataclass
@@ -88,26 +95,13 @@ class Residency:
         A kernel without registers or shared memory counts with one of them: what that allows is more than B_SM, so that
         it does not decide, and less than any number of another kernel is not.
         """
-        match limit:
-            case Limit.WARPS:
-                return self._floor(self.parameter("W_SM"), self.warps())
-            case Limit.BLOCKS:
-                return self.parameter("B_SM")
-            case Limit.REGISTERS:
-                unit, parts = self.parameter("R_U"), self.parameter("Q_SM")
-                taken = self._rounded_up((self.registers or Polynomial(1)) * WARP_THREADS, unit)
-                # Each sub-partition has its share of the registers, out of which warps are given theirs.
-                warps = parts * self._floor(self.parameter("R_SM"), parts * taken)
-                return self._floor(warps, self.warps())
-            case Limit.SHARED_MEMORY:
-                words = self.shared_words or Polynomial(1)
-                if not self._signs().of(words) <= POSITIVE:
-                    # Where it takes nothing, a word more: a number of blocks that is not too large.
-                    words, self.source = words + 1, "bound: with one word more, since there may be none"
-                taken = self._rounded_up(words + self.parameter("Z_0"), self.parameter("Z_U"))
-                return self._floor(self.parameter("Z_SM"), taken)
-            case _:
-                assert_never(limit)
+        words = self.shared_words or Polynomial(1)
+        if limit is Limit.SHARED_MEMORY and not self._signs().of(words) <= POSITIVE:
+            # Where it takes nothing, a word more: a number of blocks that is not too large.
+            words, self.source = words + 1, "bound: with one word more, since there may be none"
+        needs_warps = limit in (Limit.WARPS, Limit.REGISTERS)
+        warps = self.warps() if needs_warps else Polynomial(1)
+        return _RULES[limit](self, Taken(warps, self.registers or Polynomial(1), words))
 
     def parameter(self, symbol: str) -> Polynomial:
         """A machine parameter, of which every device has some."""
@@ -118,11 +112,31 @@ class Residency:
     def evaluation(self, value: Value) -> Evaluation:
         return Evaluation(value, self.source, tuple(self.facts), tuple(self.quotients))
 
-    def _rounded_up(self, value: Polynomial, unit: Polynomial) -> Polynomial:
-        return self._defined(rounded_up(value, unit, self._signs().of))
+    # --- the arithmetic of counts (`machine/counts.py`)
 
-    def _floor(self, above: Polynomial, below: Polynomial) -> Polynomial:
+    def count(self, value: int) -> Polynomial:
+        return Polynomial(value)
+
+    def of_machine(self, name: str) -> Polynomial:
+        return self.parameter(name)
+
+    def plus(self, first: Polynomial, second: Polynomial) -> Polynomial:
+        return first + second
+
+    def times(self, first: Polynomial, second: Polynomial) -> Polynomial:
+        return first * second
+
+    def down(self, above: Polynomial, below: Polynomial) -> Polynomial:
         return self._defined(floor_of(RationalFunction(above, below), self._signs().of))
+
+    def up(self, above: Polynomial, below: Polynomial) -> Polynomial:
+        return self._defined(ceiling_of(RationalFunction(above, below), self._signs().of))
+
+    def named(self, name: str, value: Polynomial) -> Polynomial:
+        del name
+        return value
+
+    # --- facts
 
     def _defined(self, found: Defined) -> Polynomial:
         self.quotients.update(dict.fromkeys(found.quotients))

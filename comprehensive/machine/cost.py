@@ -7,21 +7,21 @@ In: machine parameters and speeds, the :class:`TileWork` of a kernel over tiles,
     # Cost(cycles=99131, terms=(Term("latency", 96831, "2 turns of ..."), ...), ...)
 
 The manner is that of MWP-CWP (Hong and Kim, ISCA 2009): warps that share a multiprocessor either keep a unit of it
-busy (a throughput decides) or wait for memory together (latency does).  All arithmetic is on integers, as the generated
-header has it (`templates/runtime/cf_runtime.h`): both choose alike.
+busy (a throughput decides) or wait for memory together (latency does).  It is written once, in :func:`price`, over any
+arithmetic of counts (`counts.py`): on integers here, and as text of C for the generated header.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from typing import Generic
 
+from comprehensive.machine.counts import Counts, N, Saturating
 from comprehensive.machine.parameters import WARP_THREADS
-from comprehensive.machine.resident import resident
+from comprehensive.machine.resident import Taken, allowed
 from comprehensive.machine.work import Work
-
-SATURATED = (1 << 64) - 1
-"""Stands for itself and everything above, as ``cf_count`` has it."""
 
 DEPENDENT_CYCLES = 4
 """The cycles from an instruction to one that waits for its result, on every device since compute capability
@@ -101,109 +101,220 @@ class Cost:
 
 def resident_blocks(machine: Mapping[str, int], work: TileWork) -> int:
     """Blocks of the kernel that are on a multiprocessor together; 0 where one does not fit."""
-    allowed = resident(machine, warps=work.warps, registers=work.registers, words=work.shared_words)
-    return min(allowed.values())
+    return held(Saturating(machine), Taken(work.warps, work.registers, work.shared_words))
 
 
 def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | None:
     """The cost by machine parameters and speeds; None where not even one block fits."""
-    held = resident_blocks(machine, work)
-    if held < 1:
+    blocks = resident_blocks(machine, work)
+    if blocks < 1:
         return None
-    busiest = -(-launch.blocks // machine["multiprocessors"])
-    resident = max(1, min(held, busiest))
-    terms = [_latency(machine, work, launch, busiest, resident)]
-    terms += _throughput(machine, work, launch, busiest, resident)
-    if launch.is_cut:
-        first = _add(machine["block_cycles"], _alone(machine, work, work.cut_once))
-        step = _alone(machine, work, work.cut_step)
-        terms.append(
-            Term(
-                "latency of a cut tile",
-                _add(first, _multiply(launch.steps, step)),
-                _chain(first, launch.steps, step),
-            )
-        )
-    if launch.bytes > machine["kept_bytes"]:
-        rate = machine["dram_bytes_per_kilocycle"]
-        cycles = _multiply(launch.bytes, 1000) // rate
-        terms.append(Term("memory", cycles, f"{launch.bytes} bytes, {rate} in 1000 cycles"))
-    slowest, all_ = 0, 0
-    for term in terms:
-        slowest, all_ = max(slowest, term.cycles), _add(all_, term.cycles)
-    hindered = _add(slowest, (all_ - slowest) // HINDRANCE)
-    return Cost(_add(machine["launch_cycles"], hindered), tuple(terms), resident, busiest)
+    block = Block(
+        _counted(work.once),
+        _counted(work.step),
+        _counted(work.cut_once),
+        _counted(work.cut_step),
+        work.warps,
+        work.ahead,
+        blocks,
+    )
+    extent = Extent(launch.blocks, launch.steps, launch.bytes, int(launch.is_cut), int(launch.tensor_cores))
+    found = price(Saturating(machine), block, extent)
+    terms = tuple(Term(p.name, p.cycles, _TEXTS[p.name](*p.numbers)) for p in found.parts if p.cycles)
+    return Cost(found.cycles, terms, found.resident, found.busiest)
 
 
-def _latency(machine: Mapping[str, int], work: TileWork, launch: Launch, busiest: int, resident: int) -> Term:
-    """Blocks that wait: in step with each other at first, but not for long."""
-    first = _add(machine["block_cycles"], _alone(machine, work, work.once))
-    copies = machine["global_latency_cycles"] // work.ahead if work.ahead else 0
-    step = max(_alone(machine, work, work.step), copies)
-    alone = _add(first, _multiply(launch.steps, step))
-    chain = _chain(first, launch.steps, step)
-    if busiest <= MANY_TURNS * resident:
-        turns = -(-busiest // resident)
-        return Term("latency", _multiply(turns, alone), f"{turns} turns of {chain}")
-    turn = machine["turn_cycles"]
-    cycles = _multiply(busiest, _add(alone, turn)) // resident
-    return Term("latency", cycles, f"{busiest} blocks, {resident} at a time, of {chain} + {turn}")
+def _counted(work: Work) -> Counted[int]:
+    return Counted(*work.rounded)
 
 
-def _chain(first: int, steps: int, step: int) -> str:
+def _latency_text(busiest: int, resident: int, first: int, steps: int, step: int, turn: int) -> str:
+    chain = _chain_text(first, steps, step)
+    if busiest > MANY_TURNS * resident:
+        return f"{busiest} blocks, {resident} at a time, of {chain} + {turn}"
+    return f"{-(-busiest // resident)} turns of {chain}"
+
+
+def _chain_text(first: int, steps: int, step: int) -> str:
     return f"{first} + {steps}*{step}" if steps else str(first)
 
 
+_TEXTS: Mapping[str, Callable[..., str]] = {
+    "latency": _latency_text,
+    "instructions": "{} blocks of {}/{} + {}".format,
+    "arithmetic on doubles": f"{{}} blocks of {{}}*{WARP_THREADS}/{{}}".format,
+    "load and store unit": "{} blocks of {}".format,
+    "second-level cache": "{} blocks of {} bytes, {} in 1000 cycles".format,
+    "starts of warps": "{} blocks of {} warps of {}".format,
+    "latency of a cut tile": _chain_text,
+    "memory": "{} bytes, {} in 1000 cycles".format,
+}
+
+
+# --- the rules, over any arithmetic
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Generic[N]):
+    """The counts of a :class:`Work`."""
+
+    instructions: N
+    wide: N
+    wavefronts: N
+    bytes: N
+    waits: N
+    shared_waits: N
+    barriers: N
+    depth: N
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Generic[N]):
+    """The work of a block as in :class:`TileWork`, and how many blocks a multiprocessor holds."""
+
+    once: Counted[N]
+    step: Counted[N]
+    cut_once: Counted[N]
+    cut_step: Counted[N]
+    warps: N
+    ahead: N
+    held: N
+
+
+@dataclass(frozen=True, slots=True)
+class Extent(Generic[N]):
+    """A :class:`Launch`; what it says is 1 where it holds, else 0."""
+
+    blocks: N
+    steps: N
+    bytes: N
+    is_cut: N
+    tensor_cores: N
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[N]):
+    """Cycles that a launch takes at least, as a :class:`Term`, with the ``numbers`` for its text."""
+
+    name: str
+    cycles: N
+    numbers: tuple[N, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Price(Generic[N]):
+    """The cycles of a launch and the parts that it takes at least."""
+
+    cycles: N
+    parts: tuple[Part[N], ...]
+    resident: N
+    busiest: N
+
+
+def held(c: Counts[N], taken: Taken[N]) -> N:
+    """The blocks that are on a multiprocessor together; 0 where one does not fit."""
+    one = c.count(1)
+    some = Taken(taken.warps, c.most(one, taken.registers), c.most(one, taken.words))
+    return reduce(c.least, allowed(c, some).values())
+
+
+def price(c: Counts[N], block: Block[N], launch: Extent[N]) -> Price[N]:
+    """The price of a launch of blocks of which a multiprocessor holds at least one."""
+    busiest = c.named("busiest", c.up(launch.blocks, c.of_machine("multiprocessors")))
+    resident = c.named("resident", c.most(c.count(1), c.least(block.held, busiest)))
+    parts = (
+        _latency(c, block, launch, busiest, resident),
+        *_throughput(c, block, launch, busiest, resident),
+        _latency_of_a_cut_tile(c, block, launch),
+        _memory(c, launch),
+    )
+    slowest = c.named("slowest", reduce(c.most, (part.cycles for part in parts)))
+    together = c.named("together", reduce(c.plus, (part.cycles for part in parts)))
+    hindered = c.plus(slowest, c.down(c.minus(together, slowest), c.count(HINDRANCE)))
+    return Price(c.plus(c.of_machine("launch_cycles"), hindered), parts, resident, busiest)
+
+
+def _latency(c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resident: N) -> Part[N]:
+    """Blocks that wait: in step with each other at first, but not for long."""
+    first = c.named("first", c.plus(c.of_machine("block_cycles"), _alone(c, "once", block, block.once)))
+    copies = c.down(c.of_machine("global_latency_cycles"), c.most(c.count(1), block.ahead))
+    copies = c.named("copies", c.where_more(block.ahead, c.count(0), copies, c.count(0)))
+    step = c.named("step", c.most(_alone(c, "step", block, block.step), copies))
+    alone = c.named("alone", c.plus(first, c.times(launch.steps, step)))
+    together = c.times(c.up(busiest, resident), alone)
+    turn = c.of_machine("turn_cycles")
+    apart = c.down(c.times(busiest, c.plus(alone, turn)), resident)
+    few = c.times(c.count(MANY_TURNS), resident)
+    cycles = c.where_more(busiest, few, apart, together)
+    return Part("latency", c.named("latency", cycles), (busiest, resident, first, launch.steps, step, turn))
+
+
 def _throughput(
-    machine: Mapping[str, int], work: TileWork, launch: Launch, busiest: int, resident: int
-) -> list[Term]:
+    c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resident: N
+) -> tuple[Part[N], ...]:
     """Units of a full multiprocessor, each with what it has to do.
 
     While a block meets at a barrier or waits for shared memory only the other ones begin instructions.
     """
-    once, step = work.once.rounded, work.step.rounded
-    total = tuple(_add(a, _multiply(launch.steps, b)) for a, b in zip(once, step, strict=True))
-    instructions, wide, wavefronts, bytes_, _, shared_waits, barriers, _ = total
-    waiting = _multiply(shared_waits, machine["shared_latency_cycles"])
-    waiting = _add(waiting, _multiply(barriers, machine["barrier_cycles"]))
-    issued, idle = machine["issued_per_cycle"], waiting // resident
-    lanes = machine["wide_tensor_lanes" if launch.tensor_cores else "wide_lanes"]
-    rate = machine["l2_bytes_per_kilocycle"]
-    start, starts = machine["warp_start_cycles"], max(LEAST_STARTS, work.warps)
+
+    def total(once: N, step: N) -> N:
+        return c.plus(once, c.times(launch.steps, step))
+
+    once, step = block.once, block.step
+    instructions = c.named("instructions", total(once.instructions, step.instructions))
+    wide = c.named("wide", total(once.wide, step.wide))
+    wavefronts = c.named("wavefronts", total(once.wavefronts, step.wavefronts))
+    bytes_ = c.named("bytes", total(once.bytes, step.bytes))
+    shared_waits = c.named("shared_waits", total(once.shared_waits, step.shared_waits))
+    barriers = c.named("barriers", total(once.barriers, step.barriers))
+    waiting = c.times(shared_waits, c.of_machine("shared_latency_cycles"))
+    waiting = c.plus(waiting, c.times(barriers, c.of_machine("barrier_cycles")))
+    idle = c.named("idle", c.down(waiting, resident))
+    issued, rate = c.of_machine("issued_per_cycle"), c.of_machine("l2_bytes_per_kilocycle")
+    tensor, usual = c.of_machine("wide_tensor_lanes"), c.of_machine("wide_lanes")
+    lanes = c.named("lanes", c.where_more(launch.tensor_cores, c.count(0), tensor, usual))
+    start, starts = c.of_machine("warp_start_cycles"), c.most(c.count(LEAST_STARTS), block.warps)
     units = (
-        ("instructions", _add(instructions // issued, idle), f"{instructions}/{issued} + {idle}"),
-        ("arithmetic on doubles", _multiply(wide, WARP_THREADS) // lanes, f"{wide}*{WARP_THREADS}/{lanes}"),
-        ("load and store unit", wavefronts, str(wavefronts)),
-        ("second-level cache", _multiply(bytes_, 1000) // rate, f"{bytes_} bytes, {rate} in 1000 cycles"),
-        ("starts of warps", _multiply(start, starts), f"{starts} warps of {start}"),
+        ("instructions", c.plus(c.down(instructions, issued), idle), (instructions, issued, idle)),
+        ("arithmetic on doubles", c.down(c.times(wide, c.count(WARP_THREADS)), lanes), (wide, lanes)),
+        ("load and store unit", wavefronts, (wavefronts,)),
+        ("second-level cache", c.down(c.times(bytes_, c.count(1000)), rate), (bytes_, rate)),
+        ("starts of warps", c.times(start, starts), (starts, start)),
     )
-    return [
-        Term(name, _multiply(busiest, cycles), f"{busiest} blocks of {numbers}")
+    return tuple(
+        Part(name, c.named(name.split()[-1] + "_busy", c.times(busiest, cycles)), (busiest, *numbers))
         for name, cycles, numbers in units
-    ]
+    )
 
 
-def _alone(machine: Mapping[str, int], work: TileWork, done: Work) -> int:
+def _latency_of_a_cut_tile(c: Counts[N], block: Block[N], launch: Extent[N]) -> Part[N]:
+    first = c.named(
+        "cut_first", c.plus(c.of_machine("block_cycles"), _alone(c, "cut_once", block, block.cut_once))
+    )
+    step = c.named("cut_step", _alone(c, "cut_step", block, block.cut_step))
+    cycles = c.plus(first, c.times(launch.steps, step))
+    cycles = c.named("cut", c.where_more(launch.is_cut, c.count(0), cycles, c.count(0)))
+    return Part("latency of a cut tile", cycles, (first, launch.steps, step))
+
+
+def _memory(c: Counts[N], launch: Extent[N]) -> Part[N]:
+    rate = c.of_machine("dram_bytes_per_kilocycle")
+    cycles = c.down(c.times(launch.bytes, c.count(1000)), rate)
+    cycles = c.where_more(launch.bytes, c.of_machine("kept_bytes"), cycles, c.count(0))
+    return Part("memory", c.named("memory", cycles), (launch.bytes, rate))
+
+
+def _alone(c: Counts[N], name: str, block: Block[N], done: Counted[N]) -> N:
     """Cycles of a block that has the multiprocessor for itself.
 
     Its warps wait for memory one time after the other, and a warp begins an instruction every one and a half cycles.
     """
-    instructions, _, wavefronts, _, waits, shared_waits, barriers, depth = done.rounded
-    waiting = _multiply(waits, machine["global_latency_cycles"])
-    waiting = _add(waiting, _multiply(shared_waits, machine["shared_latency_cycles"]))
-    waiting = _add(waiting, _multiply(barriers, machine["barrier_cycles"]))
-    busy = max(
-        instructions // machine["issued_per_cycle"],
-        _multiply(instructions, 3) // (2 * work.warps),
-        wavefronts,
-        _multiply(depth, DEPENDENT_CYCLES),
-    )
-    return _add(waiting, busy)
-
-
-def _add(a: int, b: int) -> int:
-    return min(SATURATED, a + b)
-
-
-def _multiply(a: int, b: int) -> int:
-    return min(SATURATED, a * b)
+    waiting = c.times(done.waits, c.of_machine("global_latency_cycles"))
+    waiting = c.plus(waiting, c.times(done.shared_waits, c.of_machine("shared_latency_cycles")))
+    waiting = c.plus(waiting, c.times(done.barriers, c.of_machine("barrier_cycles")))
+    waiting = c.named(f"{name}_waits", waiting)
+    of_a_warp = c.down(c.times(done.instructions, c.count(3)), c.times(c.count(2), block.warps))
+    issued = c.most(c.down(done.instructions, c.of_machine("issued_per_cycle")), of_a_warp)
+    chain = c.times(done.depth, c.count(DEPENDENT_CYCLES))
+    busy = c.named(f"{name}_busy", c.most(c.most(issued, done.wavefronts), chain))
+    return c.plus(waiting, busy)

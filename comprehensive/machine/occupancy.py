@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import WORD_BYTES
-from comprehensive.machine.resident import resident, rounded_up
+from comprehensive.machine.resident import resident
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,10 @@ def register_cliffs(
 
 
 def _exceeds_registers(device: Device, warps: int, registers_per_thread: int) -> bool:
-    per_warp = rounded_up(registers_per_thread * device.warp_threads, device.register_unit_per_warp)
+    unit, parts = device.register_unit_per_warp, device.sub_partitions
+    per_warp = _ceil_div(registers_per_thread * device.warp_threads, unit) * unit
     # A block is launched only if it fits with its warps rounded up to fill every sub-partition evenly.
-    of_a_block = per_warp * rounded_up(warps, device.sub_partitions)
+    of_a_block = per_warp * _ceil_div(warps, parts) * parts
     return registers_per_thread > device.max_registers_per_thread or of_a_block > device.registers_per_block
 
 

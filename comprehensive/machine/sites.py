@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.machine.cost import SATURATED, Launch, TileWork, resident_blocks
+from comprehensive.machine.cost import Launch, TileWork, resident_blocks
+from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
 from comprehensive.machine.work import Work
 

@@ -19,7 +19,8 @@ from comprehensive.kernel_ir.kernel import Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.normalize.counters import LARGEST_COUNT
-from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
+from comprehensive.machine.cost import Cost, Launch, cost
+from comprehensive.machine.counts import SATURATED
 from comprehensive.metafork.printer import print_expr
 from comprehensive.model.launched import stairs_of
 from comprehensive.model.leaf_cost import leaf_cost

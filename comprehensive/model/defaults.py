@@ -25,7 +25,7 @@ from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.loops.ir import Nest
-from comprehensive.machine.cost import SATURATED
+from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.choice import leaf_candidate, tile_candidates

@@ -12,7 +12,8 @@ from math import prod
 from comprehensive.codegen.plan import LeafPlan
 from comprehensive.codegen.profile import number_name
 from comprehensive.loops.arithmetic import UndefinedBehaviour
-from comprehensive.machine.cost import SATURATED, Cost, Term, cost
+from comprehensive.machine.cost import Cost, Term, cost
+from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.sites import MOST_DEEP, Shape, leaf_work
 from comprehensive.model.launched import launched_blocks, on_three_axes

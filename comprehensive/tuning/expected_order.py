@@ -13,7 +13,7 @@ from functools import cache
 
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.ir import Role
-from comprehensive.machine.cost import SATURATED
+from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.device import Device
 from comprehensive.model.choice import candidates, leaf_candidate, sweeps_left
 from comprehensive.soundness.sampling import all_scalars

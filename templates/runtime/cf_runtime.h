@@ -343,10 +343,7 @@ static inline double cf_distance(long long a, long long b)
 #define CF_MOST_DEEP 64    /* threads of a block along z */
 
 /* What was fitted to measured times (machine/cost.py, machine/sites.py). */
-#define CF_MANY_TURNS 4
-#define CF_DEPENDENT_CYCLES 4
 #define CF_LEAST_STARTS 4
-#define CF_HINDRANCE 16
 #define CF_LINES_TOGETHER 2
 #define CF_MOST_APART 2
 #define CF_LINES_A_WAIT 128
@@ -380,6 +377,7 @@ typedef struct cf_extent {
 
 static inline cf_count cf_most(cf_count a, cf_count b) { return a > b ? a : b; }
 static inline cf_count cf_least(cf_count a, cf_count b) { return a < b ? a : b; }
+static inline cf_count cf_rounded_up(cf_count a, cf_count b) { return a / b + (a % b != 0); }
 static inline cf_count cf_speed(long long speed) { return speed > 0 ? (cf_count)speed : 1; }
 
 /* A number of blocks, steps or bytes; what is undefined is more than anything. */
@@ -392,93 +390,123 @@ static inline cf_count cf_tiles(long long limit, long long before, long long ste
   return values / (cf_count)step + (values % (cf_count)step != 0);
 }
 
-/* Blocks of the kernel that are on a multiprocessor together. */
+/* ---- printed from the rules of machine/cost.py, up to the next such line: python -m tests.printed_cost */
+/* Blocks of the kernel that are on a multiprocessor together; 0 where one does not fit. */
 static inline cf_count cf_resident(const cf_machine *machine, const cf_tile_work *work)
 {
-  const cf_count parts = cf_speed(machine->sub_partitions_per_multiprocessor);
-  const cf_count unit = cf_speed(machine->registers_per_unit_of_a_warp);
-  const cf_count taken = cf_times(cf_up(cf_times(work->registers, CF_WARP_THREADS), unit), unit);
-  const cf_count granule = cf_speed(machine->shared_words_per_unit);
-  const cf_count words = cf_times(
-      cf_up(cf_plus(work->shared_words, cf_amount(machine->shared_words_of_the_system_per_block)), granule), granule);
-  cf_count blocks = cf_amount(machine->registers_per_multiprocessor) / parts / cf_most(1, taken) * parts / work->warps;
-  if (words) blocks = cf_least(blocks, cf_amount(machine->shared_words_per_multiprocessor) / words);
-  blocks = cf_least(blocks, cf_amount(machine->threads_per_multiprocessor) / (work->warps * CF_WARP_THREADS));
-  return cf_least(blocks, cf_amount(machine->blocks_per_multiprocessor));
-}
-
-/* Cycles of a block that has the multiprocessor for itself. */
-static inline cf_count cf_alone(const cf_machine *machine, const cf_tile_work *work, const cf_work *done)
-{
-  const cf_count issued = cf_most(done->instructions / cf_speed(machine->issued_per_cycle),
-                                  cf_times(done->instructions, 3) / (2 * work->warps));
-  const cf_count busy = cf_most(cf_most(issued, done->wavefronts), cf_times(done->depth, CF_DEPENDENT_CYCLES));
-  cf_count waiting = cf_times(done->waits, cf_speed(machine->global_latency_cycles));
-  waiting = cf_plus(waiting, cf_times(done->shared_waits, cf_speed(machine->shared_latency_cycles)));
-  waiting = cf_plus(waiting, cf_times(done->barriers, cf_speed(machine->barrier_cycles)));
-  return cf_plus(waiting, busy);
-}
-
-/* Cycles that a launch takes at least because of one thing: the most of all, and all together. */
-typedef struct cf_terms {
-  cf_count most, all;
-} cf_terms;
-
-static inline void cf_term(cf_terms *terms, cf_count cycles)
-{
-  terms->most = cf_most(terms->most, cycles);
-  terms->all = cf_plus(terms->all, cycles);
-}
-
-/* Those of the units of the busiest multiprocessor, where it is full. While a block meets at a barrier or waits for
-   shared memory only the other ones that are there begin instructions. */
-static inline void cf_throughput(const cf_machine *machine, const cf_tile_work *work, const cf_extent *launch,
-                                 cf_count resident, cf_count busiest, cf_terms *terms)
-{
-  const cf_count steps = launch->steps;
-  const cf_work *once = &work->once, *step = &work->step;
-  const cf_count instructions = cf_plus(once->instructions, cf_times(steps, step->instructions));
-  const cf_count wide = cf_plus(once->wide, cf_times(steps, step->wide));
-  const cf_count wavefronts = cf_plus(once->wavefronts, cf_times(steps, step->wavefronts));
-  const cf_count bytes = cf_plus(once->bytes, cf_times(steps, step->bytes));
-  const cf_count shared_waits = cf_plus(once->shared_waits, cf_times(steps, step->shared_waits));
-  const cf_count barriers = cf_plus(once->barriers, cf_times(steps, step->barriers));
-  const cf_count idle = cf_plus(cf_times(shared_waits, cf_speed(machine->shared_latency_cycles)),
-                                cf_times(barriers, cf_speed(machine->barrier_cycles)));
-  const cf_count starts = cf_most(CF_LEAST_STARTS, work->warps);
-  const cf_count lanes = cf_speed(launch->tensor_cores ? machine->wide_tensor_lanes : machine->wide_lanes);
-  cf_term(terms, cf_times(busiest, cf_plus(instructions / cf_speed(machine->issued_per_cycle), idle / resident)));
-  cf_term(terms, cf_times(busiest, cf_times(wide, CF_WARP_THREADS) / lanes));
-  cf_term(terms, cf_times(busiest, wavefronts));
-  cf_term(terms, cf_times(busiest, cf_times(bytes, 1000) / cf_speed(machine->l2_bytes_per_kilocycle)));
-  cf_term(terms, cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), starts)));
+  const cf_count warps_per_multiprocessor = cf_amount(machine->warps_per_multiprocessor);
+  const cf_count by_warps = warps_per_multiprocessor / work->warps;
+  const cf_count blocks_per_multiprocessor = cf_amount(machine->blocks_per_multiprocessor);
+  const cf_count registers_per_unit_of_a_warp = cf_speed(machine->registers_per_unit_of_a_warp);
+  const cf_count registers_of_a_warp =
+      cf_times(cf_rounded_up(cf_times(cf_most(1, work->registers), 32), registers_per_unit_of_a_warp),
+               registers_per_unit_of_a_warp);
+  const cf_count sub_partitions_per_multiprocessor = cf_speed(machine->sub_partitions_per_multiprocessor);
+  const cf_count registers_per_multiprocessor = cf_amount(machine->registers_per_multiprocessor);
+  const cf_count by_registers =
+      cf_times(sub_partitions_per_multiprocessor,
+               registers_per_multiprocessor / cf_times(sub_partitions_per_multiprocessor, registers_of_a_warp)) /
+      work->warps;
+  const cf_count shared_words_of_the_system_per_block = cf_amount(machine->shared_words_of_the_system_per_block);
+  const cf_count shared_words_per_unit = cf_speed(machine->shared_words_per_unit);
+  const cf_count words_of_a_block =
+      cf_times(cf_rounded_up(cf_plus(cf_most(1, work->shared_words), shared_words_of_the_system_per_block),
+                             shared_words_per_unit),
+               shared_words_per_unit);
+  const cf_count shared_words_per_multiprocessor = cf_amount(machine->shared_words_per_multiprocessor);
+  const cf_count by_shared_memory = shared_words_per_multiprocessor / words_of_a_block;
+  return cf_least(cf_least(cf_least(by_warps, blocks_per_multiprocessor), by_registers), by_shared_memory);
 }
 
 /* Cycles from launch to end; CF_SATURATED where not even one block fits. */
 static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *work, const cf_extent *launch)
 {
-  const cf_count multiprocessors = cf_speed(machine->multiprocessors), held = cf_resident(machine, work);
-  const cf_count busiest = launch->blocks / multiprocessors + (launch->blocks % multiprocessors != 0);
+  const cf_count held = cf_resident(machine, work);
+  const cf_count multiprocessors = cf_speed(machine->multiprocessors);
+  const cf_count busiest = cf_rounded_up(launch->blocks, multiprocessors);
   const cf_count resident = cf_most(1, cf_least(held, busiest));
-  const cf_count copies = work->ahead ? cf_speed(machine->global_latency_cycles) / work->ahead : 0;
-  const cf_count first = cf_plus(cf_speed(machine->block_cycles), cf_alone(machine, work, &work->once));
-  const cf_count step = cf_most(cf_alone(machine, work, &work->step), copies);
+  const cf_count block_cycles = cf_speed(machine->block_cycles);
+  const cf_count global_latency_cycles = cf_speed(machine->global_latency_cycles);
+  const cf_count shared_latency_cycles = cf_speed(machine->shared_latency_cycles);
+  const cf_count barrier_cycles = cf_speed(machine->barrier_cycles);
+  const cf_count once_waits = cf_plus(cf_plus(cf_times(work->once.waits, global_latency_cycles),
+                                              cf_times(work->once.shared_waits, shared_latency_cycles)),
+                                      cf_times(work->once.barriers, barrier_cycles));
+  const cf_count issued_per_cycle = cf_speed(machine->issued_per_cycle);
+  const cf_count once_busy = cf_most(cf_most(cf_most(work->once.instructions / issued_per_cycle,
+                                                     cf_times(work->once.instructions, 3) / cf_times(2, work->warps)),
+                                             work->once.wavefronts),
+                                     cf_times(work->once.depth, 4));
+  const cf_count first = cf_plus(block_cycles, cf_plus(once_waits, once_busy));
+  const cf_count copies = work->ahead ? global_latency_cycles / cf_most(1, work->ahead) : 0;
+  const cf_count step_waits = cf_plus(cf_plus(cf_times(work->step.waits, global_latency_cycles),
+                                              cf_times(work->step.shared_waits, shared_latency_cycles)),
+                                      cf_times(work->step.barriers, barrier_cycles));
+  const cf_count step_busy = cf_most(cf_most(cf_most(work->step.instructions / issued_per_cycle,
+                                                     cf_times(work->step.instructions, 3) / cf_times(2, work->warps)),
+                                             work->step.wavefronts),
+                                     cf_times(work->step.depth, 4));
+  const cf_count step = cf_most(cf_plus(step_waits, step_busy), copies);
   const cf_count alone = cf_plus(first, cf_times(launch->steps, step));
-  cf_terms terms = { 0, 0 };
-  if (held < 1) return CF_SATURATED;
-  if (busiest <= CF_MANY_TURNS * resident)
-    cf_term(&terms, cf_times(busiest / resident + (busiest % resident != 0), alone));
-  else
-    cf_term(&terms, cf_times(busiest, cf_plus(alone, cf_speed(machine->turn_cycles))) / resident);
-  cf_throughput(machine, work, launch, resident, busiest, &terms);
-  if (launch->is_cut) {
-    const cf_count cut = cf_plus(cf_speed(machine->block_cycles), cf_alone(machine, work, &work->cut_once));
-    cf_term(&terms, cf_plus(cut, cf_times(launch->steps, cf_alone(machine, work, &work->cut_step))));
-  }
-  if (launch->bytes > cf_speed(machine->kept_bytes))
-    cf_term(&terms, cf_times(launch->bytes, 1000) / cf_speed(machine->dram_bytes_per_kilocycle));
-  return cf_plus(cf_speed(machine->launch_cycles), cf_plus(terms.most, (terms.all - terms.most) / CF_HINDRANCE));
+  const cf_count turn_cycles = cf_speed(machine->turn_cycles);
+  const cf_count latency = busiest > cf_times(4, resident) ? cf_times(busiest, cf_plus(alone, turn_cycles)) / resident
+                                                           : cf_times(cf_rounded_up(busiest, resident), alone);
+  const cf_count instructions = cf_plus(work->once.instructions, cf_times(launch->steps, work->step.instructions));
+  const cf_count wide = cf_plus(work->once.wide, cf_times(launch->steps, work->step.wide));
+  const cf_count wavefronts = cf_plus(work->once.wavefronts, cf_times(launch->steps, work->step.wavefronts));
+  const cf_count bytes = cf_plus(work->once.bytes, cf_times(launch->steps, work->step.bytes));
+  const cf_count shared_waits = cf_plus(work->once.shared_waits, cf_times(launch->steps, work->step.shared_waits));
+  const cf_count barriers = cf_plus(work->once.barriers, cf_times(launch->steps, work->step.barriers));
+  const cf_count idle =
+      cf_plus(cf_times(shared_waits, shared_latency_cycles), cf_times(barriers, barrier_cycles)) / resident;
+  const cf_count l2_bytes_per_kilocycle = cf_speed(machine->l2_bytes_per_kilocycle);
+  const cf_count wide_tensor_lanes = cf_speed(machine->wide_tensor_lanes);
+  const cf_count wide_lanes = cf_speed(machine->wide_lanes);
+  const cf_count lanes = launch->tensor_cores ? wide_tensor_lanes : wide_lanes;
+  const cf_count warp_start_cycles = cf_speed(machine->warp_start_cycles);
+  const cf_count instructions_busy = cf_times(busiest, cf_plus(instructions / issued_per_cycle, idle));
+  const cf_count doubles_busy = cf_times(busiest, cf_times(wide, 32) / lanes);
+  const cf_count unit_busy = cf_times(busiest, wavefronts);
+  const cf_count cache_busy = cf_times(busiest, cf_times(bytes, 1000) / l2_bytes_per_kilocycle);
+  const cf_count warps_busy = cf_times(busiest, cf_times(warp_start_cycles, cf_most(4, work->warps)));
+  const cf_count cut_once_waits = cf_plus(cf_plus(cf_times(work->cut_once.waits, global_latency_cycles),
+                                                  cf_times(work->cut_once.shared_waits, shared_latency_cycles)),
+                                          cf_times(work->cut_once.barriers, barrier_cycles));
+  const cf_count cut_once_busy =
+      cf_most(cf_most(cf_most(work->cut_once.instructions / issued_per_cycle,
+                              cf_times(work->cut_once.instructions, 3) / cf_times(2, work->warps)),
+                      work->cut_once.wavefronts),
+              cf_times(work->cut_once.depth, 4));
+  const cf_count cut_first = cf_plus(block_cycles, cf_plus(cut_once_waits, cut_once_busy));
+  const cf_count cut_step_waits = cf_plus(cf_plus(cf_times(work->cut_step.waits, global_latency_cycles),
+                                                  cf_times(work->cut_step.shared_waits, shared_latency_cycles)),
+                                          cf_times(work->cut_step.barriers, barrier_cycles));
+  const cf_count cut_step_busy =
+      cf_most(cf_most(cf_most(work->cut_step.instructions / issued_per_cycle,
+                              cf_times(work->cut_step.instructions, 3) / cf_times(2, work->warps)),
+                      work->cut_step.wavefronts),
+              cf_times(work->cut_step.depth, 4));
+  const cf_count cut_step = cf_plus(cut_step_waits, cut_step_busy);
+  const cf_count cut = launch->is_cut ? cf_plus(cut_first, cf_times(launch->steps, cut_step)) : 0;
+  const cf_count dram_bytes_per_kilocycle = cf_speed(machine->dram_bytes_per_kilocycle);
+  const cf_count kept_bytes = cf_speed(machine->kept_bytes);
+  const cf_count memory = launch->bytes > kept_bytes ? cf_times(launch->bytes, 1000) / dram_bytes_per_kilocycle : 0;
+  const cf_count slowest =
+      cf_most(cf_most(cf_most(cf_most(cf_most(cf_most(cf_most(latency, instructions_busy), doubles_busy), unit_busy),
+                                      cache_busy),
+                              warps_busy),
+                      cut),
+              memory);
+  const cf_count together =
+      cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(latency, instructions_busy), doubles_busy), unit_busy),
+                                      cache_busy),
+                              warps_busy),
+                      cut),
+              memory);
+  const cf_count launch_cycles = cf_speed(machine->launch_cycles);
+  return held ? cf_plus(launch_cycles, cf_plus(slowest, (together - slowest) / 16)) : CF_SATURATED;
 }
+/* ---- the end of what is printed */
 
 /* A tile with what it costs to launch it, and the sweeps that it does then; number 0: the leaf. */
 typedef struct cf_tiling {
@@ -558,8 +586,6 @@ typedef struct cf_step {
 } cf_step;
 
 enum { CF_MOST_STEPS = CF_MOST_LOOPS + 6 };
-
-static inline cf_count cf_rounded_up(cf_count a, cf_count b) { return a / b + (a % b != 0); }
 
 static inline cf_count cf_apart(const cf_block *block, const cf_access *access, int position)
 {

@@ -3,11 +3,9 @@ them."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +38,7 @@ from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
 from tests.compiled_specs import compiled
+from tests.printed_cost import find_formatter, with_functions
 
 FOLDER = template_directory() / "runtime"
 STRICT = (
@@ -115,9 +114,7 @@ def test_nvcc_takes_all_of_them_without_a_warning(tmp_path: Path, nvcc: Tool) ->
 
 
 def test_they_are_formatted_and_no_line_is_long() -> None:
-    formatter = shutil.which(
-        "clang-format", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    )
+    formatter = find_formatter()
     for name, text in plain_files().items():
         assert all(len(line) <= 120 for line in text.split("\n")), name
     if formatter is None:
@@ -136,8 +133,7 @@ def test_constants_of_the_cost_model_are_those_of_the_tool() -> None:
         re.findall(r"^#define CF_(\w+) \(?(-?\d+)(?:LL)?\)?(?: +/\*.*)?$", plain_files()[RUNTIME], re.M)
     )
     expected = {
-        **{name: getattr(cost, name) for name in ("WARP_THREADS", "MANY_TURNS", "DEPENDENT_CYCLES")},
-        **{name: getattr(cost, name) for name in ("LEAST_STARTS", "HINDRANCE")},
+        **{name: getattr(cost, name) for name in ("WARP_THREADS", "LEAST_STARTS")},
         **{name: getattr(sites, name) for name in ("LINE_BYTES", "SECTOR_BYTES", "WORD_BYTES", "BANKS")},
         **{
             name: getattr(sites, name) for name in ("LINES_TOGETHER", "MOST_LOOPS", "MOST_DEEP", "MOST_APART")
@@ -154,6 +150,14 @@ def test_constants_of_the_cost_model_are_those_of_the_tool() -> None:
         "TENSOR_CORES": 1,
     }
     assert {name: int(value) for name, value in defined.items()} == expected
+
+
+def test_the_cost_of_a_launch_is_printed_from_its_rules() -> None:
+    formatter = find_formatter()
+    if formatter is None:
+        pytest.skip("clang-format is not installed (extra dev)")
+    text = plain_files()[RUNTIME]
+    assert with_functions(formatter, text) == text, "run: python -m tests.printed_cost"
 
 
 def test_a_machine_has_the_members_that_the_tool_fills_in() -> None:

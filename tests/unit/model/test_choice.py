@@ -18,7 +18,7 @@ from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import RegionPlan
 from comprehensive.codegen.tile_view import tile_costs
 from comprehensive.loops.interpreter import scalar_values
-from comprehensive.machine.cost import SATURATED
+from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.device import device_names, load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS

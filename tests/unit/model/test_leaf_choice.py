@@ -22,7 +22,8 @@ from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.driver import Options, compile_file
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.loops.ir import Nest
-from comprehensive.machine.cost import SATURATED, Cost
+from comprehensive.machine.cost import Cost
+from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.device import load_device
 from comprehensive.model.choice import leaf_candidate
 from comprehensive.model.defaults import defaults, left_out
