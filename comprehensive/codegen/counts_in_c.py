@@ -94,9 +94,18 @@ def cost_functions() -> str:
     taken = Taken(Text("work->warps"), Text("work->registers"), Text("work->shared_words"))
     first = _function(_RESIDENT, c, held(c, taken))
     c = InC()
-    once, step, cut_once, cut_step = (_counted(name) for name in ("once", "step", "cut_once", "cut_step"))
     blocks = c.named("held", Text("cf_resident(machine, work)"))
-    block = Block(once, step, cut_once, cut_step, Text("work->warps"), Text("work->ahead"), blocks)
+    block = Block(
+        _counted("once"),
+        _counted("step"),
+        _counted("part"),
+        _counted("turn"),
+        _counted("cut_once"),
+        _counted("cut_step"),
+        Text("work->warps"),
+        Text("work->ahead"),
+        blocks,
+    )
     launch = Extent(*(Text(f"launch->{f.name}") for f in fields(Extent)))
     cycles = c.where_more(blocks, c.count(0), price(c, block, launch).cycles, c.count(SATURATED))
     return f"{first}\n{_function(_COST, c, cycles)}"

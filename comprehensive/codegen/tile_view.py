@@ -45,6 +45,9 @@ class InstanceCost:
     """The row of the works, by how many elements are accessed together."""
     blocks: str
     steps: str
+    parts: str
+    turns: str
+    """The steps that are not whole, and their turns; empty where all are whole."""
     bytes: str
     is_cut: str
     tensor_cores: bool
@@ -143,7 +146,7 @@ def _instance(
                 *(f"cf_number_of({name})" for name in names[len(names) - len(plan.batch) :]),
             ]
         ),
-        _steps(plan, instance, names),
+        *_steps(plan, instance, names),
         _sum(
             [_product([str(t.bytes), *(f"cf_number_of({names[n]})" for n in t.limits)]) for t in plan.traffic]
         ),
@@ -176,7 +179,7 @@ def _sum(terms: Sequence[str]) -> str:
 
 def _row(plan: TilePlan, instance: Instance, together: int) -> WorkRow:
     work: TileWork = plan.work(instance, together)
-    parts = (work.once, work.step, work.cut_once, work.cut_step)
+    parts = (work.once, work.step, work.part, work.turn, work.cut_once, work.cut_step)
     takes = (work.warps, work.registers, work.shared_words, work.ahead)
     sizes = ", ".join(f"{name} = {size}" for name, size in plan.sizes(instance).items())
     return WorkRow(
@@ -192,14 +195,21 @@ def _row_of(kernel: Kernel, first: int) -> str:
     return f"{''.join(cases)}{last}"
 
 
-def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> str:
+def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[str, str, str]:
+    """Return the whole steps of a block, those that are not whole, and their turns."""
     if plan.sweeps is not None:
-        return "cf_number_of(cf_sweeps)"
+        return "cf_number_of(cf_sweeps)", "", ""
     if not plan.loop_limits:
-        return "0"
-    *outer, last = (limits[number] for number in plan.loop_limits)
-    return _product(
-        [*(f"cf_number_of({limit})" for limit in outer), f"cf_tiles({last}, 0, {plan.step(instance)})"]
+        return "0", "", ""
+    *outer, last = (f"cf_number_of({limits[number]})" for number in plan.loop_limits)
+    length = plan.step(instance)
+    if length == 1:
+        return _product([*outer, last]), "", ""
+    rest = f"{last} % {length}"
+    return (
+        _product([*outer, f"{last} / {length}"]),
+        _product([*outer, f"(cf_count)({rest} != 0)"]),
+        _product([*outer, rest]),
     )
 
 

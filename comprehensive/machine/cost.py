@@ -13,7 +13,7 @@ arithmetic of counts (`counts.py`): on integers here, and as text of C for the g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Generic
@@ -38,13 +38,15 @@ MANY_TURNS = 4
 class TileWork:
     """The work of the blocks of one kernel, and what they take of a multiprocessor while they do it.
 
-    A block does ``once`` and ``step`` for each step of its serial loop, or each sweep; where the limits cut its tile,
-    ``cut_once`` and ``cut_step``.  Steps that wait for copies begun ``ahead`` steps before wait for one of so many; 0:
-    they wait for none.
+    A block does ``once`` and ``step`` for each whole step of its serial loop, or each sweep, and for a step that is not
+    whole ``part`` and ``turn`` for each of its turns; where the limits cut its tile, ``cut_once`` and ``cut_step``.
+    Steps that wait for copies begun ``ahead`` steps before wait for one of so many; 0: they wait for none.
     """
 
     once: Work
     step: Work
+    part: Work
+    turn: Work
     cut_once: Work
     cut_step: Work
     threads: int
@@ -61,12 +63,15 @@ class TileWork:
 class Launch:
     """A launch: ``is_cut`` says whether the limits cut a tile.
 
+    Each block does so many whole ``steps``, and ``parts``, steps that are not whole, of ``turns`` in all.
     ``bytes`` are those of all data that it accesses, each once.  With ``tensor_cores`` these multiply and
     add doubles.
     """
 
     blocks: int
     steps: int
+    parts: int
+    turns: int
     is_cut: bool
     bytes: int
     tensor_cores: bool = False
@@ -112,13 +117,23 @@ def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | N
     block = Block(
         _counted(work.once),
         _counted(work.step),
+        _counted(work.part),
+        _counted(work.turn),
         _counted(work.cut_once),
         _counted(work.cut_step),
         work.warps,
         work.ahead,
         blocks,
     )
-    extent = Extent(launch.blocks, launch.steps, launch.bytes, int(launch.is_cut), int(launch.tensor_cores))
+    extent = Extent(
+        launch.blocks,
+        launch.steps,
+        launch.parts,
+        launch.turns,
+        launch.bytes,
+        int(launch.is_cut),
+        int(launch.tensor_cores),
+    )
     found = price(Saturating(machine), block, extent)
     terms = tuple(Term(p.name, p.cycles, _TEXTS[p.name](*p.numbers)) for p in found.parts if p.cycles)
     return Cost(found.cycles, terms, found.resident, found.busiest)
@@ -128,15 +143,16 @@ def _counted(work: Work) -> Counted[int]:
     return Counted(*work.rounded)
 
 
-def _latency_text(busiest: int, resident: int, first: int, steps: int, step: int, turn: int) -> str:
-    chain = _chain_text(first, steps, step)
+def _latency_text(busiest: int, resident: int, turn: int, *chain_: int) -> str:
+    chain = _chain_text(*chain_)
     if busiest > MANY_TURNS * resident:
         return f"{busiest} blocks, {resident} at a time, of {chain} + {turn}"
     return f"{-(-busiest // resident)} turns of {chain}"
 
 
-def _chain_text(first: int, steps: int, step: int) -> str:
-    return f"{first} + {steps}*{step}" if steps else str(first)
+def _chain_text(first: int, *repeated: int) -> str:
+    times = zip(repeated[::2], repeated[1::2], strict=True)
+    return " + ".join((str(first), *(f"{count}*{each}" for count, each in times if count)))
 
 
 _TEXTS: Mapping[str, Callable[..., str]] = {
@@ -174,6 +190,8 @@ class Block(Generic[N]):
 
     once: Counted[N]
     step: Counted[N]
+    part: Counted[N]
+    turn: Counted[N]
     cut_once: Counted[N]
     cut_step: Counted[N]
     warps: N
@@ -187,6 +205,8 @@ class Extent(Generic[N]):
 
     blocks: N
     steps: N
+    parts: N
+    turns: N
     bytes: N
     is_cut: N
     tensor_cores: N
@@ -236,17 +256,20 @@ def price(c: Counts[N], block: Block[N], launch: Extent[N]) -> Price[N]:
 
 def _latency(c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resident: N) -> Part[N]:
     """Blocks that wait: in step with each other at first, but not for long."""
-    first = c.named("first", c.plus(c.of_machine("block_cycles"), _alone(c, "once", block, block.once)))
     copies = c.down(c.of_machine("global_latency_cycles"), c.most(c.count(1), block.ahead))
     copies = c.named("copies", c.where_more(block.ahead, c.count(0), copies, c.count(0)))
+    first = c.named("first", c.plus(c.of_machine("block_cycles"), _alone(c, "once", block, block.once)))
     step = c.named("step", c.most(_alone(c, "step", block, block.step), copies))
-    alone = c.named("alone", c.plus(first, c.times(launch.steps, step)))
+    part = c.named("part", c.most(_alone(c, "part", block, block.part), copies))
+    turn = c.named("turn", _alone(c, "turn", block, block.turn))
+    chain = (launch.steps, step, launch.parts, part, launch.turns, turn)
+    alone = c.named("alone", _chain(c, first, chain))
     together = c.times(c.up(busiest, resident), alone)
-    turn = c.of_machine("turn_cycles")
-    apart = c.down(c.times(busiest, c.plus(alone, turn)), resident)
+    between = c.of_machine("turn_cycles")
+    apart = c.down(c.times(busiest, c.plus(alone, between)), resident)
     few = c.times(c.count(MANY_TURNS), resident)
-    cycles = c.where_more(busiest, few, apart, together)
-    return Part("latency", c.named("latency", cycles), (busiest, resident, first, launch.steps, step, turn))
+    cycles = c.named("latency", c.where_more(busiest, few, apart, together))
+    return Part("latency", cycles, (busiest, resident, between, first, *chain))
 
 
 def _throughput(
@@ -257,16 +280,23 @@ def _throughput(
     While a block meets at a barrier or waits for shared memory only the other ones begin instructions.
     """
 
-    def total(once: N, step: N) -> N:
-        return c.plus(once, c.times(launch.steps, step))
+    def total(count: Callable[[Counted[N]], N]) -> N:
+        each = (
+            launch.steps,
+            count(block.step),
+            launch.parts,
+            count(block.part),
+            launch.turns,
+            count(block.turn),
+        )
+        return _chain(c, count(block.once), each)
 
-    once, step = block.once, block.step
-    instructions = c.named("instructions", total(once.instructions, step.instructions))
-    wide = c.named("wide", total(once.wide, step.wide))
-    wavefronts = c.named("wavefronts", total(once.wavefronts, step.wavefronts))
-    bytes_ = c.named("bytes", total(once.bytes, step.bytes))
-    shared_waits = c.named("shared_waits", total(once.shared_waits, step.shared_waits))
-    barriers = c.named("barriers", total(once.barriers, step.barriers))
+    instructions = c.named("instructions", total(lambda done: done.instructions))
+    wide = c.named("wide", total(lambda done: done.wide))
+    wavefronts = c.named("wavefronts", total(lambda done: done.wavefronts))
+    bytes_ = c.named("bytes", total(lambda done: done.bytes))
+    shared_waits = c.named("shared_waits", total(lambda done: done.shared_waits))
+    barriers = c.named("barriers", total(lambda done: done.barriers))
     waiting = c.times(shared_waits, c.of_machine("shared_latency_cycles"))
     waiting = c.plus(waiting, c.times(barriers, c.of_machine("barrier_cycles")))
     idle = c.named("idle", c.down(waiting, resident))
@@ -288,13 +318,12 @@ def _throughput(
 
 
 def _latency_of_a_cut_tile(c: Counts[N], block: Block[N], launch: Extent[N]) -> Part[N]:
-    first = c.named(
-        "cut_first", c.plus(c.of_machine("block_cycles"), _alone(c, "cut_once", block, block.cut_once))
-    )
+    first = _alone(c, "cut_once", block, block.cut_once)
+    first = c.named("cut_first", c.plus(c.of_machine("block_cycles"), first))
     step = c.named("cut_step", _alone(c, "cut_step", block, block.cut_step))
-    cycles = c.plus(first, c.times(launch.steps, step))
-    cycles = c.named("cut", c.where_more(launch.is_cut, c.count(0), cycles, c.count(0)))
-    return Part("latency of a cut tile", cycles, (first, launch.steps, step))
+    chain = (c.plus(launch.steps, launch.parts), step)
+    cycles = c.named("cut", c.where_more(launch.is_cut, c.count(0), _chain(c, first, chain), c.count(0)))
+    return Part("latency of a cut tile", cycles, (first, *chain))
 
 
 def _memory(c: Counts[N], launch: Extent[N]) -> Part[N]:
@@ -302,6 +331,12 @@ def _memory(c: Counts[N], launch: Extent[N]) -> Part[N]:
     cycles = c.down(c.times(launch.bytes, c.count(1000)), rate)
     cycles = c.where_more(launch.bytes, c.of_machine("kept_bytes"), cycles, c.count(0))
     return Part("memory", c.named("memory", cycles), (launch.bytes, rate))
+
+
+def _chain(c: Counts[N], first: N, repeated: Sequence[N]) -> N:
+    """Return the sum of what is done first and of what is repeated: how often, and each time, by turns."""
+    pairs = zip(repeated[::2], repeated[1::2], strict=True)
+    return reduce(c.plus, (c.times(count, each) for count, each in pairs), first)
 
 
 def _alone(c: Counts[N], name: str, block: Block[N], done: Counted[N]) -> N:

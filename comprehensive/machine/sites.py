@@ -132,7 +132,9 @@ class _Block:
         self.sites, self.numbers, self.shape = sites, numbers, shape
         self.threads = _product(shape.block)
         self.warps = -(-self.threads // WARP_THREADS)
-        empty = TileWork(Work(), Work(), Work(), Work(), self.threads, shape.registers, shape.words, 0)
+        empty = TileWork(
+            Work(), Work(), Work(), Work(), Work(), Work(), self.threads, shape.registers, shape.words, 0
+        )
         self.blocks = _product(shape.grid)
         busiest = -(-self.blocks // machine["multiprocessors"])
         self.resident = max(1, min(resident_blocks(machine, empty), busiest))
@@ -168,8 +170,19 @@ class _Block:
         waits, shared_waits, barriers, depth = self._waits()
         work = Work(instructions, wide, wavefronts, bytes_, waits, shared_waits, barriers, depth)
         return (
-            TileWork(work, Work(), work, Work(), self.threads, self.shape.registers, self.shape.words, 0),
-            Launch(self.blocks, 0, False, self._data()),
+            TileWork(
+                work,
+                Work(),
+                Work(),
+                Work(),
+                work,
+                Work(),
+                self.threads,
+                self.shape.registers,
+                self.shape.words,
+                0,
+            ),
+            Launch(self.blocks, 0, 0, 0, False, self._data()),
         )
 
     # --- a warp

@@ -199,18 +199,27 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     blocks = _tiles(plan, sizes, limits, values)
     blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
     if plan.sweeps is not None:
-        steps = sweeps
+        steps, parts, turns = sweeps, 0, 0
     elif plan.loop_limits:
         *outer, last = (max(0, limits[number]) for number in plan.loop_limits)
-        steps = min(SATURATED, prod(outer) * -(-last // plan.step(instance)))
+        whole, rest = divmod(last, plan.step(instance))
+        steps, parts, turns = (min(SATURATED, prod(outer) * n) for n in (whole, min(1, rest), rest))
     else:
-        steps = 0
+        steps, parts, turns = 0, 0, 0
     is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(
         limit % size_of(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
     )
     bytes_ = sum(t.bytes * prod(max(0, limits[n]) for n in t.limits) for t in plan.traffic)
     tensor_cores = plan.kernel.uses_tensor_cores
-    return Launch(min(SATURATED, blocks), steps, is_cut, min(SATURATED, bytes_), tensor_cores)
+    return Launch(
+        min(SATURATED, blocks),
+        steps,
+        parts,
+        turns,
+        is_cut,
+        min(SATURATED, bytes_),
+        tensor_cores,
+    )
 
 
 def _tiles(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[int], values: Mapping[str, int]) -> int:

@@ -70,10 +70,13 @@ class _Tile:
             step = cut_step = (self._block(together, more, cut=False) - inside) * each
             if not self.kernel.has_copies:
                 cut_step = (self._block(together, more, cut=True) - outside) * each
+        part, turn = self._part(together, few, inside)
         first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
         return TileWork(
             inside - step * (few * steps) + first,
             step,
+            part,
+            turn,
             outside - cut_step * (few * steps) + first,
             cut_step,
             prod(self._shape()),
@@ -81,6 +84,19 @@ class _Tile:
             int(self.kernel.shared_words.evaluate(self.sizes)),
             self.sizes[self.tile.stages] - 1 if self.kernel.has_feeds else 0,
         )
+
+    def _part(self, together: int, steps: int, whole: Work) -> tuple[Work, Work]:
+        """Return the work of a step that is not whole, without and for each of its turns."""
+        length = 1 if self.tile.sweeps is not None or not self.loops else self.step_length
+        if length == 1:
+            return Work(), Work()
+        times = 1 if self.loops == 1 else steps * INNER_TURNS ** (self.loops - 2)
+        least, most = (
+            (self._block(together, steps, cut=False, rest=turns) - whole) * (1 / times)
+            for turns in (1, length - 1)
+        )
+        turn = (most - least) * (1 / max(1, length - 2))
+        return least - turn, turn
 
     @property
     def has_steps(self) -> bool:
@@ -91,14 +107,15 @@ class _Tile:
         """The number of nested serial loops of the points; their bounds are behind those of coordinates."""
         return len(self.kernel.limits) - len(self.tile.batch) - len(self.tile.coordinates)
 
-    def _block(self, together: int, steps: int, *, cut: bool) -> Work:
-        values = self._values(steps, cut=cut)
+    def _block(self, together: int, steps: int, *, cut: bool, rest: int = 0) -> Work:
+        values = self._values(steps, rest, cut=cut)
         return block_work(self.kernel, values, self._shape(), (self._number_of(values, cut=cut),), together)
 
-    def _values(self, steps: int, *, cut: bool) -> dict[str, Any]:
+    def _values(self, steps: int, rest: int, *, cut: bool) -> dict[str, Any]:
         """Return values of constants and parameters.
 
-        There are three tiles along each coordinate, the last one whole or cut.
+        There are three tiles along each coordinate, the last one whole or cut.  The serial loop has so many whole
+        ``steps`` and ``rest`` turns besides.
         """
         values: dict[str, Any] = dict(self.sizes)
         for p in self.kernel.parameters:
@@ -123,7 +140,7 @@ class _Tile:
         if self.loops:
             loops = names[len(self.tile.coordinates) :][: self.loops]
             values |= dict(zip(loops, (steps, *[INNER_TURNS] * (self.loops - 1)), strict=True))
-            values[loops[-1]] *= self.step_length
+            values[loops[-1]] = values[loops[-1]] * self.step_length + rest
         return values | dict.fromkeys(names[len(names) - len(self.tile.batch) :], 1)
 
     @property

@@ -6,7 +6,7 @@
 #ifndef CF_RUNTIME
 #define CF_RUNTIME 0
 
-#define CF_INTERFACE 4 /* raised with every change of a structure */
+#define CF_INTERFACE 4 /* raised with every change of a structure that callers see */
 
 /* What the program is to run on; cf_machine of a real device comes from <function>_machine(). */
 typedef struct cf_machine {
@@ -358,7 +358,8 @@ typedef struct cf_work {
 } cf_work;
 
 typedef struct cf_tile_work {
-  cf_work once, step;         /* of a tile, and of each step of its serial loop or sweep */
+  cf_work once, step;         /* of a tile, and of each whole step of its serial loop, or sweep */
+  cf_work part, turn;         /* of a step that is not whole, and of each of its turns */
   cf_work cut_once, cut_step; /* where the limits cut the tile */
   cf_count warps, registers, shared_words;
   cf_count ahead; /* steps by which copies are begun before they are waited for */
@@ -370,7 +371,9 @@ typedef struct cf_tile_work {
 #endif
 
 typedef struct cf_extent {
-  cf_count blocks, steps, bytes; /* bytes: of all data, each once */
+  cf_count blocks, steps;
+  cf_count parts, turns; /* steps that are not whole, and the turns of the serial loop that these are */
+  cf_count bytes;        /* of all data, each once */
   int is_cut;
   int tensor_cores; /* whether doubles are multiplied and added by tensor cores */
 } cf_extent;
@@ -425,8 +428,9 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count multiprocessors = cf_speed(machine->multiprocessors);
   const cf_count busiest = cf_rounded_up(launch->blocks, multiprocessors);
   const cf_count resident = cf_most(1, cf_least(held, busiest));
-  const cf_count block_cycles = cf_speed(machine->block_cycles);
   const cf_count global_latency_cycles = cf_speed(machine->global_latency_cycles);
+  const cf_count copies = work->ahead ? global_latency_cycles / cf_most(1, work->ahead) : 0;
+  const cf_count block_cycles = cf_speed(machine->block_cycles);
   const cf_count shared_latency_cycles = cf_speed(machine->shared_latency_cycles);
   const cf_count barrier_cycles = cf_speed(machine->barrier_cycles);
   const cf_count once_waits = cf_plus(cf_plus(cf_times(work->once.waits, global_latency_cycles),
@@ -438,7 +442,6 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
                                              work->once.wavefronts),
                                      cf_times(work->once.depth, 4));
   const cf_count first = cf_plus(block_cycles, cf_plus(once_waits, once_busy));
-  const cf_count copies = work->ahead ? global_latency_cycles / cf_most(1, work->ahead) : 0;
   const cf_count step_waits = cf_plus(cf_plus(cf_times(work->step.waits, global_latency_cycles),
                                               cf_times(work->step.shared_waits, shared_latency_cycles)),
                                       cf_times(work->step.barriers, barrier_cycles));
@@ -447,16 +450,48 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
                                              work->step.wavefronts),
                                      cf_times(work->step.depth, 4));
   const cf_count step = cf_most(cf_plus(step_waits, step_busy), copies);
-  const cf_count alone = cf_plus(first, cf_times(launch->steps, step));
+  const cf_count part_waits = cf_plus(cf_plus(cf_times(work->part.waits, global_latency_cycles),
+                                              cf_times(work->part.shared_waits, shared_latency_cycles)),
+                                      cf_times(work->part.barriers, barrier_cycles));
+  const cf_count part_busy = cf_most(cf_most(cf_most(work->part.instructions / issued_per_cycle,
+                                                     cf_times(work->part.instructions, 3) / cf_times(2, work->warps)),
+                                             work->part.wavefronts),
+                                     cf_times(work->part.depth, 4));
+  const cf_count part = cf_most(cf_plus(part_waits, part_busy), copies);
+  const cf_count turn_waits = cf_plus(cf_plus(cf_times(work->turn.waits, global_latency_cycles),
+                                              cf_times(work->turn.shared_waits, shared_latency_cycles)),
+                                      cf_times(work->turn.barriers, barrier_cycles));
+  const cf_count turn_busy = cf_most(cf_most(cf_most(work->turn.instructions / issued_per_cycle,
+                                                     cf_times(work->turn.instructions, 3) / cf_times(2, work->warps)),
+                                             work->turn.wavefronts),
+                                     cf_times(work->turn.depth, 4));
+  const cf_count turn = cf_plus(turn_waits, turn_busy);
+  const cf_count alone = cf_plus(cf_plus(cf_plus(first, cf_times(launch->steps, step)), cf_times(launch->parts, part)),
+                                 cf_times(launch->turns, turn));
   const cf_count turn_cycles = cf_speed(machine->turn_cycles);
   const cf_count latency = busiest > cf_times(4, resident) ? cf_times(busiest, cf_plus(alone, turn_cycles)) / resident
                                                            : cf_times(cf_rounded_up(busiest, resident), alone);
-  const cf_count instructions = cf_plus(work->once.instructions, cf_times(launch->steps, work->step.instructions));
-  const cf_count wide = cf_plus(work->once.wide, cf_times(launch->steps, work->step.wide));
-  const cf_count wavefronts = cf_plus(work->once.wavefronts, cf_times(launch->steps, work->step.wavefronts));
-  const cf_count bytes = cf_plus(work->once.bytes, cf_times(launch->steps, work->step.bytes));
-  const cf_count shared_waits = cf_plus(work->once.shared_waits, cf_times(launch->steps, work->step.shared_waits));
-  const cf_count barriers = cf_plus(work->once.barriers, cf_times(launch->steps, work->step.barriers));
+  const cf_count instructions =
+      cf_plus(cf_plus(cf_plus(work->once.instructions, cf_times(launch->steps, work->step.instructions)),
+                      cf_times(launch->parts, work->part.instructions)),
+              cf_times(launch->turns, work->turn.instructions));
+  const cf_count wide = cf_plus(cf_plus(cf_plus(work->once.wide, cf_times(launch->steps, work->step.wide)),
+                                        cf_times(launch->parts, work->part.wide)),
+                                cf_times(launch->turns, work->turn.wide));
+  const cf_count wavefronts =
+      cf_plus(cf_plus(cf_plus(work->once.wavefronts, cf_times(launch->steps, work->step.wavefronts)),
+                      cf_times(launch->parts, work->part.wavefronts)),
+              cf_times(launch->turns, work->turn.wavefronts));
+  const cf_count bytes = cf_plus(cf_plus(cf_plus(work->once.bytes, cf_times(launch->steps, work->step.bytes)),
+                                         cf_times(launch->parts, work->part.bytes)),
+                                 cf_times(launch->turns, work->turn.bytes));
+  const cf_count shared_waits =
+      cf_plus(cf_plus(cf_plus(work->once.shared_waits, cf_times(launch->steps, work->step.shared_waits)),
+                      cf_times(launch->parts, work->part.shared_waits)),
+              cf_times(launch->turns, work->turn.shared_waits));
+  const cf_count barriers = cf_plus(cf_plus(cf_plus(work->once.barriers, cf_times(launch->steps, work->step.barriers)),
+                                            cf_times(launch->parts, work->part.barriers)),
+                                    cf_times(launch->turns, work->turn.barriers));
   const cf_count idle =
       cf_plus(cf_times(shared_waits, shared_latency_cycles), cf_times(barriers, barrier_cycles)) / resident;
   const cf_count l2_bytes_per_kilocycle = cf_speed(machine->l2_bytes_per_kilocycle);
@@ -487,7 +522,8 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
                       work->cut_step.wavefronts),
               cf_times(work->cut_step.depth, 4));
   const cf_count cut_step = cf_plus(cut_step_waits, cut_step_busy);
-  const cf_count cut = launch->is_cut ? cf_plus(cut_first, cf_times(launch->steps, cut_step)) : 0;
+  const cf_count cut =
+      launch->is_cut ? cf_plus(cut_first, cf_times(cf_plus(launch->steps, launch->parts), cut_step)) : 0;
   const cf_count dram_bytes_per_kilocycle = cf_speed(machine->dram_bytes_per_kilocycle);
   const cf_count kept_bytes = cf_speed(machine->kept_bytes);
   const cf_count memory = launch->bytes > kept_bytes ? cf_times(launch->bytes, 1000) / dram_bytes_per_kilocycle : 0;
@@ -872,8 +908,8 @@ static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites 
 {
   cf_block block;
   const cf_work nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
-  cf_tile_work work = { nothing, nothing, nothing, nothing, 0, 0, 0, 0 };
-  cf_extent launch = { 1, 0, 0, 0, 0 };
+  cf_tile_work work = { nothing, nothing, nothing, nothing, nothing, nothing, 0, 0, 0, 0 };
+  cf_extent launch = { 1, 0, 0, 0, 0, 0, 0 };
   cf_count threads = 1, busiest, room;
   int k;
   for (k = 0; k < 3; k++) {

@@ -327,29 +327,35 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 4 together */
-    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21904, 0, 2365, 23040, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 },
-        { 21904, 0, 2365, 23040, 0, 8, 1, 72 }, 4, 168, 10944, 1 },
+    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21904, 0, 2365, 23040, 0, 8, 1, 72 }, { 1463, 0, 221, 2048, 0, 0, 1, 0 },
+        { 2555, 0, 268, 2624, 0, 1, 0, 9 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21904, 0, 2365, 23040, 0, 8, 1, 72 },
+        4, 168, 10944, 1 },
     /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 2 together */
-    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21988, 0, 2365, 23040, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 },
-        { 21988, 0, 2365, 23040, 0, 8, 1, 72 }, 4, 168, 10944, 1 },
+    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21988, 0, 2365, 23040, 0, 8, 1, 72 }, { 1485, 0, 221, 2048, 0, 0, 1, 0 },
+        { 2563, 0, 268, 2624, 0, 1, 0, 9 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 21988, 0, 2365, 23040, 0, 8, 1, 72 },
+        4, 168, 10944, 1 },
     /* T0 = 4, T1 = 8, T2 = 4, U0 = 8, U1 = 1, U2 = 8, D = 8, S = 2, M = 3, 1 together */
-    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 23771, 0, 2685, 25600, 0, 8, 1, 72 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 },
-        { 23771, 0, 2685, 25600, 0, 8, 1, 72 }, 4, 168, 10944, 1 },
+    { { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 23771, 0, 2685, 25600, 0, 8, 1, 72 }, { 3141, 0, 221, 2048, 0, 0, 1, 0 },
+        { 2579, 0, 308, 2944, 0, 1, 0, 9 }, { 768, 0, 2048, 32768, 1, 0, 0, 0 }, { 23771, 0, 2685, 25600, 0, 8, 1, 72 },
+        4, 168, 10944, 1 },
     /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 4 together */
-    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11284, 0, 1881, 17920, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 },
-        { 11284, 0, 1881, 17920, 0, 8, 1, 72 }, 4, 124, 8640, 1 },
+    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11284, 0, 1881, 17920, 0, 8, 1, 72 }, { 745, 0, 153, 1024, 0, 0, 1, 0 },
+        { 1318, 0, 216, 2112, 0, 1, 0, 9 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11284, 0, 1881, 17920, 0, 8, 1, 72 },
+        4, 124, 8640, 1 },
     /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 2 together */
-    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11368, 0, 1881, 17920, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 },
-        { 11368, 0, 1881, 17920, 0, 8, 1, 72 }, 4, 124, 8640, 1 },
+    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11368, 0, 1881, 17920, 0, 8, 1, 72 }, { 767, 0, 153, 1024, 0, 0, 1, 0 },
+        { 1326, 0, 216, 2112, 0, 1, 0, 9 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 11368, 0, 1881, 17920, 0, 8, 1, 72 },
+        4, 124, 8640, 1 },
     /* T0 = 4, T1 = 8, T2 = 4, U0 = 4, U1 = 1, U2 = 8, D = 8, S = 2, M = 4, 1 together */
-    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 13151, 0, 2201, 20480, 0, 8, 1, 72 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 },
-        { 13151, 0, 2201, 20480, 0, 8, 1, 72 }, 4, 124, 8640, 1 },
+    { { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 13151, 0, 2201, 20480, 0, 8, 1, 72 }, { 2423, 0, 153, 1024, 0, 0, 1, 0 },
+        { 1342, 0, 256, 2432, 0, 1, 0, 9 }, { 384, 0, 1024, 16384, 1, 0, 0, 0 }, { 13151, 0, 2201, 20480, 0, 8, 1, 72 },
+        4, 124, 8640, 1 },
   };
   const long long cf_limit0 = q; /* q */
   const long long cf_limit1 = m; /* m */
   const long long cf_limit2 = n; /* n */
   const long long cf_limit3 = p; /* p */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -361,7 +367,9 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 32), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
-    cf_launch.steps = cf_tiles(cf_limit3, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit3) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit3) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4,
         cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))),
@@ -377,7 +385,9 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks =
         cf_times(cf_tiles(cf_limit0, 0, 16), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 32)));
-    cf_launch.steps = cf_tiles(cf_limit3, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit3) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit3) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4,
         cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))),

@@ -305,17 +305,17 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
 {
   static const cf_tile_work cf_works[] = {
     /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
-    { { 192, 0, 1056, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 300, 2688, 4, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    { { 192, 0, 1056, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 300, 2688, 4, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
     /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
-    { { 24, 0, 132, 1536, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 75, 1056, 1, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    { { 24, 0, 132, 1536, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 75, 1056, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
   };
   const long long cf_limit0 = b; /* b */
   const long long cf_limit1 = cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1); /* (c + 1 - 1) / 1 * 1 */
   const long long cf_limit2 = d; /* d */
   const long long cf_limit3 = cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1); /* (a + 1 - 1) / 1 * 1 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

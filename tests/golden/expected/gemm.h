@@ -260,52 +260,66 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 3232, 0, 4320, 131072, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 },
-        { 3232, 0, 4320, 131072, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    { { 3232, 0, 4320, 131072, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, { 0, 0, 128, 3804, 0, 0, 0, 0 },
+        { 582, 0, 36, 805, 0, 1, 0, 1 }, { 3232, 0, 4320, 131072, 2, 0, 1, 0 }, { 9392, 0, 832, 16384, 0, 2, 1, 16 }, 8,
+        128, 12480, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 8256, 0, 4384, 131072, 2, 0, 1, 0 }, { 12160, 0, 1296, 20992, 0, 2, 1, 16 },
-        { 8256, 0, 4384, 131072, 2, 0, 1, 0 }, { 12160, 0, 1296, 20992, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    { { 8256, 0, 4384, 131072, 2, 0, 1, 0 }, { 12160, 0, 1296, 20992, 0, 2, 1, 16 }, { 0, 0, 246, 7866, 0, 0, 0, 0 },
+        { 600, 0, 59, 839, 0, 1, 0, 1 }, { 8256, 0, 4384, 131072, 2, 0, 1, 0 }, { 12160, 0, 1296, 20992, 0, 2, 1, 16 },
+        8, 128, 12480, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 3192, 0, 4256, 131072, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, { 3192, 0, 4256, 131072, 2, 0, 1, 0 },
-        { 4696, 0, 480, 8192, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    { { 3192, 0, 4256, 131072, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, { 0, 0, 128, 4096, 0, 0, 0, 0 },
+        { 582, 0, 36, 512, 0, 1, 0, 1 }, { 3192, 0, 4256, 131072, 2, 0, 1, 0 }, { 4696, 0, 480, 8192, 0, 2, 1, 8 }, 8,
+        128, 8320, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 6976, 0, 4320, 131072, 2, 0, 1, 0 }, { 6080, 0, 712, 12544, 0, 2, 1, 8 }, { 6976, 0, 4320, 131072, 2, 0, 1, 0 },
-        { 6080, 0, 712, 12544, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    { { 6976, 0, 4320, 131072, 2, 0, 1, 0 }, { 6080, 0, 712, 12544, 0, 2, 1, 8 }, { 0, 0, 255, 8155, 0, 0, 0, 0 },
+        { 600, 0, 50, 550, 0, 1, 0, 1 }, { 6976, 0, 4320, 131072, 2, 0, 1, 0 }, { 6080, 0, 712, 12544, 0, 2, 1, 8 }, 8,
+        128, 8320, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 1608, 0, 2176, 65536, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, { 1608, 0, 2176, 65536, 2, 0, 1, 0 },
-        { 2364, 0, 272, 6144, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    { { 1608, 0, 2176, 65536, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, { 2, 0, 64, 2048, 0, 0, 0, 0 },
+        { 293, 0, 20, 512, 0, 1, 0, 1 }, { 1608, 0, 2176, 65536, 2, 0, 1, 0 }, { 2364, 0, 272, 6144, 0, 2, 1, 8 }, 4,
+        128, 6272, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 4448, 0, 2208, 65536, 2, 0, 1, 0 }, { 3408, 0, 440, 8448, 0, 2, 1, 8 }, { 4448, 0, 2208, 65536, 2, 0, 1, 0 },
-        { 3408, 0, 440, 8448, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    { { 4448, 0, 2208, 65536, 2, 0, 1, 0 }, { 3408, 0, 440, 8448, 0, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
+        { 306, 0, 34, 550, 0, 1, 0, 1 }, { 4448, 0, 2208, 65536, 2, 0, 1, 0 }, { 3408, 0, 440, 8448, 0, 2, 1, 8 }, 4,
+        128, 6272, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 3552, 0, 2360, 65536, 2, 0, 1, 0 }, { 5664, 0, 736, 14336, 0, 2, 1, 16 }, { 3552, 0, 2360, 65536, 2, 0, 1, 0 },
-        { 5664, 0, 736, 14336, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    { { 3552, 0, 2360, 65536, 2, 0, 1, 0 }, { 5664, 0, 736, 14336, 0, 2, 1, 16 }, { 0, 0, 124, 3950, 0, 0, 0, 0 },
+        { 313, 0, 33, 659, 0, 1, 0, 1 }, { 3552, 0, 2360, 65536, 2, 0, 1, 0 }, { 5664, 0, 736, 14336, 0, 2, 1, 16 }, 8,
+        120, 12544, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 7344, 0, 2360, 65536, 2, 0, 1, 0 }, { 7072, 0, 944, 14848, 0, 2, 1, 16 }, { 7344, 0, 2360, 65536, 2, 0, 1, 0 },
-        { 7072, 0, 944, 14848, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    { { 7344, 0, 2360, 65536, 2, 0, 1, 0 }, { 7072, 0, 944, 14848, 0, 2, 1, 16 }, { 0, 0, 123, 3916, 0, 0, 0, 0 },
+        { 322, 0, 46, 693, 0, 1, 0, 1 }, { 7344, 0, 2360, 65536, 2, 0, 1, 0 }, { 7072, 0, 944, 14848, 0, 2, 1, 16 }, 8,
+        120, 12544, 3 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 1712, 0, 712, 16384, 2, 0, 1, 0 }, { 3360, 0, 576, 13312, 0, 2, 1, 32 }, { 1712, 0, 712, 16384, 2, 0, 1, 0 },
-        { 3360, 0, 576, 13312, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    { { 1712, 0, 712, 16384, 2, 0, 1, 0 }, { 3360, 0, 576, 13312, 0, 2, 1, 32 }, { 2, 0, 61, 1946, 0, 0, 0, 0 },
+        { 85, 0, 14, 359, 0, 1, 0, 1 }, { 1712, 0, 712, 16384, 2, 0, 1, 0 }, { 3360, 0, 576, 13312, 0, 2, 1, 32 }, 4,
+        88, 9600, 2 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 4240, 0, 712, 16384, 2, 0, 1, 0 }, { 4768, 0, 800, 14336, 0, 2, 1, 32 }, { 4240, 0, 712, 16384, 2, 0, 1, 0 },
-        { 4768, 0, 800, 14336, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    { { 4240, 0, 712, 16384, 2, 0, 1, 0 }, { 4768, 0, 800, 14336, 0, 2, 1, 32 }, { 0, 0, 60, 1913, 0, 0, 0, 0 },
+        { 89, 0, 21, 392, 0, 1, 0, 1 }, { 4240, 0, 712, 16384, 2, 0, 1, 0 }, { 4768, 0, 800, 14336, 0, 2, 1, 32 }, 4,
+        88, 9600, 2 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 524, 0, 292, 8192, 2, 0, 1, 0 }, { 1024, 0, 208, 5120, 0, 2, 1, 16 }, { 524, 0, 292, 8192, 2, 0, 1, 0 },
-        { 1024, 0, 208, 5120, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    { { 524, 0, 292, 8192, 2, 0, 1, 0 }, { 1024, 0, 208, 5120, 0, 2, 1, 16 }, { 3, 0, 62, 1975, 0, 0, 0, 0 },
+        { 44, 0, 8, 202, 0, 1, 0, 1 }, { 524, 0, 292, 8192, 2, 0, 1, 0 }, { 1024, 0, 208, 5120, 0, 2, 1, 16 }, 2, 88,
+        2176, 1 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
-    { { 840, 0, 292, 8192, 2, 0, 1, 0 }, { 1376, 0, 272, 5632, 0, 2, 1, 16 }, { 840, 0, 292, 8192, 2, 0, 1, 0 },
-        { 1376, 0, 272, 5632, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    { { 840, 0, 292, 8192, 2, 0, 1, 0 }, { 1376, 0, 272, 5632, 0, 2, 1, 16 }, { 0, 0, 61, 1941, 0, 0, 0, 0 },
+        { 46, 0, 12, 236, 0, 1, 0, 1 }, { 840, 0, 292, 8192, 2, 0, 1, 0 }, { 1376, 0, 272, 5632, 0, 2, 1, 16 }, 2, 88,
+        2176, 1 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 4 together */
-    { { 812, 0, 1096, 32768, 2, 0, 1, 0 }, { 1196, 0, 176, 4096, 0, 2, 1, 8 }, { 812, 0, 1096, 32768, 2, 0, 1, 0 },
-        { 1196, 0, 176, 4096, 0, 2, 1, 8 }, 2, 128, 4224, 3 },
+    { { 812, 0, 1096, 32768, 2, 0, 1, 0 }, { 1196, 0, 176, 4096, 0, 2, 1, 8 }, { 3, 0, 64, 2048, 0, 0, 0, 0 },
+        { 147, 0, 10, 256, 0, 1, 0, 1 }, { 812, 0, 1096, 32768, 2, 0, 1, 0 }, { 1196, 0, 176, 4096, 0, 2, 1, 8 }, 2,
+        128, 4224, 3 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 1 together */
-    { { 2704, 0, 1128, 32768, 2, 0, 1, 0 }, { 1888, 0, 296, 6400, 0, 2, 1, 8 }, { 2704, 0, 1128, 32768, 2, 0, 1, 0 },
-        { 1888, 0, 296, 6400, 0, 2, 1, 8 }, 2, 128, 4224, 3 },
+    { { 2704, 0, 1128, 32768, 2, 0, 1, 0 }, { 1888, 0, 296, 6400, 0, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
+        { 156, 0, 18, 294, 0, 1, 0, 1 }, { 2704, 0, 1128, 32768, 2, 0, 1, 0 }, { 1888, 0, 296, 6400, 0, 2, 1, 8 }, 2,
+        128, 4224, 3 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
   const long long cf_limit2 = k; /* k */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -315,7 +329,9 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -328,7 +344,9 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -341,7 +359,9 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -354,7 +374,9 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -367,7 +389,9 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit2) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -380,7 +404,9 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -393,7 +419,9 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),

@@ -231,81 +231,100 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 148, 0, 518, 768, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 148, 0, 518, 768, 2, 0, 0, 1 },
-        { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 },
+    { { 148, 0, 518, 768, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 66, 0, 319, 1805, 0, 0, 1, 0 },
+        { 8, 0, 10, 244, 0, 1, 0, 1 }, { 148, 0, 518, 768, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41,
+        24576, 2 },
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 10260, 0, 518, 768, 2, 0, 0, 1 }, { 6272, 0, 1600, 34816, 0, 1, 1, 35 }, { 10260, 0, 518, 768, 2, 0, 0, 1 },
-        { 6272, 0, 1600, 34816, 0, 1, 1, 35 }, 2, 41, 24576, 2 },
+    { { 10260, 0, 518, 768, 2, 0, 0, 1 }, { 6272, 0, 1600, 34816, 0, 1, 1, 35 }, { 5120, 0, 377, 3853, 0, 0, 1, 0 },
+        { 12, 0, 16, 244, 0, 1, 0, 1 }, { 10260, 0, 518, 768, 2, 0, 0, 1 }, { 6272, 0, 1600, 34816, 0, 1, 1, 35 }, 2,
+        41, 24576, 2 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 58, 0, 195, 384, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 58, 0, 195, 384, 2, 0, 0, 1 },
-        { 160, 0, 192, 8192, 0, 1, 1, 19 }, 4, 41, 8192, 3 },
+    { { 58, 0, 195, 384, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 19, 0, 96, 909, 0, 0, 1, 0 },
+        { 4, 0, 5, 116, 0, 1, 0, 1 }, { 58, 0, 195, 384, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, 4, 41, 8192,
+        3 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 3850, 0, 195, 384, 2, 0, 0, 1 }, { 1568, 0, 416, 9216, 0, 1, 1, 19 }, { 3850, 0, 195, 384, 2, 0, 0, 1 },
-        { 1568, 0, 416, 9216, 0, 1, 1, 19 }, 4, 41, 8192, 3 },
+    { { 3850, 0, 195, 384, 2, 0, 0, 1 }, { 1568, 0, 416, 9216, 0, 1, 1, 19 }, { 1280, 0, 125, 1933, 0, 0, 1, 0 },
+        { 6, 0, 8, 116, 0, 1, 0, 1 }, { 3850, 0, 195, 384, 2, 0, 0, 1 }, { 1568, 0, 416, 9216, 0, 1, 1, 19 }, 4, 41,
+        8192, 3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 58, 0, 195, 192, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, { 58, 0, 195, 192, 2, 0, 0, 1 },
-        { 256, 0, 192, 8192, 0, 1, 1, 35 }, 8, 41, 8192, 3 },
+    { { 58, 0, 195, 192, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, { 19, 0, 80, 452, 0, 0, 1, 0 },
+        { 4, 0, 3, 61, 0, 1, 0, 1 }, { 58, 0, 195, 192, 2, 0, 0, 1 }, { 256, 0, 192, 8192, 0, 1, 1, 35 }, 8, 41, 8192,
+        3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 3850, 0, 195, 192, 2, 0, 0, 1 }, { 1664, 0, 400, 8704, 0, 1, 1, 35 }, { 3850, 0, 195, 192, 2, 0, 0, 1 },
-        { 1664, 0, 400, 8704, 0, 1, 1, 35 }, 8, 41, 8192, 3 },
+    { { 3850, 0, 195, 192, 2, 0, 0, 1 }, { 1664, 0, 400, 8704, 0, 1, 1, 35 }, { 1282, 0, 95, 964, 0, 0, 1, 0 },
+        { 5, 0, 4, 61, 0, 1, 0, 1 }, { 3850, 0, 195, 192, 2, 0, 0, 1 }, { 1664, 0, 400, 8704, 0, 1, 1, 35 }, 8, 41,
+        8192, 3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 34, 0, 99, 192, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, { 34, 0, 99, 192, 2, 0, 0, 1 },
-        { 128, 0, 96, 4096, 0, 1, 1, 19 }, 4, 41, 4096, 3 },
+    { { 34, 0, 99, 192, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, { 11, 0, 48, 455, 0, 0, 1, 0 },
+        { 4, 0, 3, 58, 0, 1, 0, 1 }, { 34, 0, 99, 192, 2, 0, 0, 1 }, { 128, 0, 96, 4096, 0, 1, 1, 19 }, 4, 41, 4096,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 1930, 0, 99, 192, 2, 0, 0, 1 }, { 832, 0, 208, 4608, 0, 1, 1, 19 }, { 1930, 0, 99, 192, 2, 0, 0, 1 },
-        { 832, 0, 208, 4608, 0, 1, 1, 19 }, 4, 41, 4096, 3 },
+    { { 1930, 0, 99, 192, 2, 0, 0, 1 }, { 832, 0, 208, 4608, 0, 1, 1, 19 }, { 642, 0, 63, 967, 0, 0, 1, 0 },
+        { 5, 0, 4, 58, 0, 1, 0, 1 }, { 1930, 0, 99, 192, 2, 0, 0, 1 }, { 832, 0, 208, 4608, 0, 1, 1, 19 }, 4, 41, 4096,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 58, 0, 195, 96, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, { 58, 0, 195, 96, 2, 0, 0, 1 },
-        { 448, 0, 192, 8192, 0, 1, 1, 67 }, 8, 41, 8192, 3 },
+    { { 58, 0, 195, 96, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, { 19, 0, 72, 225, 0, 0, 1, 0 },
+        { 4, 0, 2, 32, 0, 1, 0, 1 }, { 58, 0, 195, 96, 2, 0, 0, 1 }, { 448, 0, 192, 8192, 0, 1, 1, 67 }, 8, 41, 8192,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 3850, 0, 195, 96, 2, 0, 0, 1 }, { 1856, 0, 392, 8448, 0, 1, 1, 67 }, { 3850, 0, 195, 96, 2, 0, 0, 1 },
-        { 1856, 0, 392, 8448, 0, 1, 1, 67 }, 8, 41, 8192, 3 },
+    { { 3850, 0, 195, 96, 2, 0, 0, 1 }, { 1856, 0, 392, 8448, 0, 1, 1, 67 }, { 1283, 0, 80, 481, 0, 0, 1, 0 },
+        { 4, 0, 2, 32, 0, 1, 0, 1 }, { 3850, 0, 195, 96, 2, 0, 0, 1 }, { 1856, 0, 392, 8448, 0, 1, 1, 67 }, 8, 41, 8192,
+        3 },
     /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
-        { 200, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 },
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, { 6, 0, 4, 57, 0, 1, 0, 1 },
+        { 2, 0, 1, 8, 0, 1, 0, 1 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 200, 0, 48, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
-    { { 43, 0, 15, 128, 1, 0, 1, 1 }, { 376, 0, 72, 1024, 0, 8, 0, 80 }, { 43, 0, 15, 128, 1, 0, 1, 1 },
-        { 376, 0, 72, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 },
+    { { 43, 0, 15, 128, 1, 0, 1, 1 }, { 376, 0, 72, 1024, 0, 8, 0, 80 }, { 24, 0, 4, 57, 0, 1, 0, 1 },
+        { 3, 0, 1, 8, 0, 1, 0, 1 }, { 43, 0, 15, 128, 1, 0, 1, 1 }, { 376, 0, 72, 1024, 0, 8, 0, 80 }, 8, 40, 8224, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
-        { 56, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 },
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, { 5, 0, 10, 231, 0, 1, 0, 1 },
+        { 3, 0, 1, 26, 0, 1, 0, 1 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 56, 0, 24, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
-    { { 43, 0, 21, 320, 1, 0, 1, 1 }, { 232, 0, 48, 1024, 0, 2, 0, 20 }, { 43, 0, 21, 320, 1, 0, 1, 1 },
-        { 232, 0, 48, 1024, 0, 2, 0, 20 }, 8, 40, 8224, 0 },
+    { { 43, 0, 21, 320, 1, 0, 1, 1 }, { 232, 0, 48, 1024, 0, 2, 0, 20 }, { 19, 0, 9, 231, 0, 1, 0, 1 },
+        { 8, 0, 2, 26, 0, 1, 0, 1 }, { 43, 0, 21, 320, 1, 0, 1, 1 }, { 232, 0, 48, 1024, 0, 2, 0, 20 }, 8, 40, 8224,
+        0 },
     /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
-    { { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 10, 256, 0, 8, 0, 8 }, { 0, 0, 0, 64, 1, 0, 1, 0 },
-        { 28, 0, 10, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 },
+    { { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 10, 256, 0, 8, 0, 8 }, { 4, 0, 1, 256, 0, 0, 0, 0 },
+        { 3, 0, 2, 0, 0, 1, 0, 1 }, { 0, 0, 0, 64, 1, 0, 1, 0 }, { 28, 0, 10, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 },
     /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
-    { { 0, 0, 0, 320, 1, 0, 1, 0 }, { 70, 0, 18, 256, 0, 8, 0, 8 }, { 0, 0, 0, 320, 1, 0, 1, 0 },
-        { 70, 0, 18, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 },
+    { { 0, 0, 0, 320, 1, 0, 1, 0 }, { 70, 0, 18, 256, 0, 8, 0, 8 }, { 20, 0, 9, 256, 0, 0, 0, 0 },
+        { 7, 0, 2, 0, 0, 1, 0, 1 }, { 0, 0, 0, 320, 1, 0, 1, 0 }, { 70, 0, 18, 256, 0, 8, 0, 8 }, 2, 41, 1312, 0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
-        { 112, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, { 5, 0, 10, 228, 0, 1, 0, 1 },
+        { 3, 0, 1, 29, 0, 1, 0, 1 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 112, 0, 48, 2048, 0, 4, 0, 40 }, 16, 41, 27680,
+        0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
-    { { 75, 0, 29, 320, 1, 0, 1, 1 }, { 464, 0, 96, 2048, 0, 4, 0, 40 }, { 75, 0, 29, 320, 1, 0, 1, 1 },
-        { 464, 0, 96, 2048, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    { { 75, 0, 29, 320, 1, 0, 1, 1 }, { 464, 0, 96, 2048, 0, 4, 0, 40 }, { 19, 0, 9, 228, 0, 1, 0, 1 },
+        { 8, 0, 2, 29, 0, 1, 0, 1 }, { 75, 0, 29, 320, 1, 0, 1, 1 }, { 464, 0, 96, 2048, 0, 4, 0, 40 }, 16, 41, 27680,
+        0 },
     /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
-        { 208, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, { 6, 0, 6, 113, 0, 1, 0, 1 },
+        { 2, 0, 1, 16, 0, 1, 0, 1 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 208, 0, 64, 2048, 0, 8, 0, 80 }, 16, 41, 20512,
+        0 },
     /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
-    { { 75, 0, 25, 192, 1, 0, 1, 1 }, { 560, 0, 112, 2048, 0, 8, 0, 80 }, { 75, 0, 25, 192, 1, 0, 1, 1 },
-        { 560, 0, 112, 2048, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    { { 75, 0, 25, 192, 1, 0, 1, 1 }, { 560, 0, 112, 2048, 0, 8, 0, 80 }, { 22, 0, 6, 113, 0, 1, 0, 1 },
+        { 5, 0, 1, 16, 0, 1, 0, 1 }, { 75, 0, 25, 192, 1, 0, 1, 1 }, { 560, 0, 112, 2048, 0, 8, 0, 80 }, 16, 41, 20512,
+        0 },
     /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
-        { 392, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, { 6, 0, 3, 29, 0, 1, 0, 1 },
+        { 2, 0, 1, 4, 0, 1, 0, 1 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 392, 0, 80, 1024, 0, 16, 0, 160 }, 8, 41, 16416,
+        0 },
     /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
-    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 104, 1024, 0, 16, 0, 160 }, { 43, 0, 13, 64, 1, 0, 1, 1 },
-        { 568, 0, 104, 1024, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    { { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 104, 1024, 0, 16, 0, 160 }, { 24, 0, 3, 29, 0, 1, 0, 1 },
+        { 3, 0, 1, 4, 0, 1, 0, 1 }, { 43, 0, 13, 64, 1, 0, 1, 1 }, { 568, 0, 104, 1024, 0, 16, 0, 160 }, 8, 41, 16416,
+        0 },
     /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
-        { 784, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, { 6, 0, 3, 29, 0, 1, 0, 1 },
+        { 2, 0, 1, 4, 0, 1, 0, 1 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 784, 0, 160, 2048, 0, 32, 0, 320 }, 16, 41, 56352,
+        0 },
     /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 1 together */
-    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 208, 2048, 0, 32, 0, 320 }, { 75, 0, 21, 64, 1, 0, 1, 1 },
-        { 1136, 0, 208, 2048, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    { { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 208, 2048, 0, 32, 0, 320 }, { 24, 0, 3, 29, 0, 1, 0, 1 },
+        { 3, 0, 1, 4, 0, 1, 0, 1 }, { 75, 0, 21, 64, 1, 0, 1, 1 }, { 1136, 0, 208, 2048, 0, 32, 0, 320 }, 16, 41, 56352,
+        0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -315,7 +334,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
@@ -327,7 +348,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
@@ -339,7 +362,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
@@ -351,7 +376,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
@@ -363,7 +390,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(8, cf_number_of(cf_limit0))));
@@ -375,7 +404,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -387,7 +418,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 1024) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit1) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -399,7 +432,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit1) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -411,7 +446,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 3456) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -423,7 +460,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 5120) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -435,7 +474,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 16384) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -447,7 +488,9 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(m, 56320) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 22 : 23;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
+    cf_launch.steps = cf_number_of(cf_limit1) / 512;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 512;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -671,18 +714,18 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
     /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
     /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
-    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 3136, 3, 0, 0, 6 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 3136, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -915,14 +958,14 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
-    { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
-    { { 96, 0, 528, 18432, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 396, 13824, 2, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 96, 0, 528, 18432, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 396, 13824, 2, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -234,81 +234,101 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, { 294, 0, 522, 256, 1, 0, 0, 0 },
-        { 860, 0, 852, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, { 149, 0, 324, 1833, 0, 0, 1, 0 },
+        { 12, 0, 12, 248, 0, 1, 0, 1 }, { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, 2, 41,
+        24960, 2 },
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 10406, 0, 522, 256, 1, 0, 0, 0 }, { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, { 10406, 0, 522, 256, 1, 0, 0, 0 },
-        { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 10406, 0, 522, 256, 1, 0, 0, 0 }, { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, { 5203, 0, 382, 3881, 0, 0, 1, 0 },
+        { 17, 0, 18, 248, 0, 1, 0, 1 }, { 10406, 0, 522, 256, 1, 0, 0, 0 }, { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, 2,
+        41, 24960, 2 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, { 171, 0, 199, 128, 1, 0, 0, 0 },
-        { 238, 0, 218, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    { { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, { 62, 0, 99, 937, 0, 0, 1, 0 },
+        { 6, 0, 6, 120, 0, 1, 0, 1 }, { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, 4, 41, 8448,
+        3 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 }, { 3963, 0, 199, 128, 1, 0, 0, 0 },
-        { 1646, 0, 442, 9472, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    { { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 }, { 1323, 0, 128, 1961, 0, 0, 1, 0 },
+        { 9, 0, 9, 120, 0, 1, 0, 1 }, { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 }, 4, 41,
+        8448, 3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, { 291, 0, 205, 64, 1, 0, 0, 0 },
-        { 412, 0, 244, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    { { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, { 102, 0, 85, 480, 0, 0, 1, 0 },
+        { 6, 0, 4, 65, 0, 1, 0, 1 }, { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, { 4083, 0, 205, 64, 1, 0, 0, 0 },
-        { 1820, 0, 452, 9216, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    { { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, { 1365, 0, 99, 992, 0, 0, 1, 0 },
+        { 7, 0, 6, 65, 0, 1, 0, 1 }, { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, { 147, 0, 103, 64, 1, 0, 0, 0 },
-        { 206, 0, 122, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    { { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, { 54, 0, 51, 483, 0, 0, 1, 0 },
+        { 6, 0, 4, 62, 0, 1, 0, 1 }, { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, 4, 41, 4352,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, { 2043, 0, 103, 64, 1, 0, 0, 0 },
-        { 910, 0, 234, 4864, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    { { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, { 685, 0, 66, 995, 0, 0, 1, 0 },
+        { 7, 0, 5, 62, 0, 1, 0, 1 }, { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, 4, 41, 4352,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, { 531, 0, 217, 32, 1, 0, 0, 0 },
-        { 760, 0, 296, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    { { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, { 182, 0, 81, 253, 0, 0, 1, 0 },
+        { 6, 0, 3, 36, 0, 1, 0, 1 }, { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, 8, 41, 9216,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, { 4323, 0, 217, 32, 1, 0, 0, 0 },
-        { 2168, 0, 496, 9472, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    { { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, { 1446, 0, 88, 509, 0, 0, 1, 0 },
+        { 6, 0, 4, 36, 0, 1, 0, 1 }, { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, 8, 41, 9216,
+        3 },
     /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 11, 0, 7, 85, 0, 1, 0, 1 },
+        { 3, 0, 1, 12, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
-    { { 19, 0, 11, 96, 1, 0, 1, 0 }, { 532, 0, 124, 1536, 0, 8, 0, 80 }, { 19, 0, 11, 96, 1, 0, 1, 0 },
-        { 532, 0, 124, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    { { 19, 0, 11, 96, 1, 0, 1, 0 }, { 532, 0, 124, 1536, 0, 8, 0, 80 }, { 47, 0, 6, 85, 0, 1, 0, 1 },
+        { 5, 0, 2, 12, 0, 1, 0, 1 }, { 19, 0, 11, 96, 1, 0, 1, 0 }, { 532, 0, 124, 1536, 0, 8, 0, 80 }, 8, 40, 8192,
+        0 },
     /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
-    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 },
-        { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 6, 0, 12, 260, 0, 1, 0, 1 },
+        { 4, 0, 2, 29, 0, 1, 0, 1 }, { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 1 together */
-    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 271, 0, 61, 1152, 0, 2, 0, 20 }, { 19, 0, 17, 288, 1, 0, 1, 0 },
-        { 271, 0, 61, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 271, 0, 61, 1152, 0, 2, 0, 20 }, { 43, 0, 11, 260, 0, 1, 0, 1 },
+        { 9, 0, 3, 29, 0, 1, 0, 1 }, { 19, 0, 17, 288, 1, 0, 1, 0 }, { 271, 0, 61, 1152, 0, 2, 0, 20 }, 8, 40, 8096,
+        0 },
     /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 4 together */
-    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 },
-        { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 4, 0, 1, 288, 0, 0, 0, 0 },
+        { 5, 0, 3, 0, 0, 1, 0, 1 }, { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
     /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 1 together */
-    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 27, 288, 0, 8, 0, 8 }, { 0, 0, 0, 288, 1, 0, 1, 0 },
-        { 86, 0, 27, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 27, 288, 0, 8, 0, 8 }, { 20, 0, 10, 288, 0, 0, 0, 0 },
+        { 9, 0, 3, 0, 0, 1, 0, 1 }, { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 27, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 4 together */
-    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 15, 0, 9, 32, 1, 0, 1, 0 },
-        { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 11, 0, 12, 256, 0, 1, 0, 1 },
+        { 3, 0, 2, 33, 0, 1, 0, 1 }, { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680,
+        0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 1 together */
-    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 542, 0, 122, 2304, 0, 4, 0, 40 }, { 19, 0, 17, 288, 1, 0, 1, 0 },
-        { 542, 0, 122, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 542, 0, 122, 2304, 0, 4, 0, 40 }, { 43, 0, 11, 256, 0, 1, 0, 1 },
+        { 9, 0, 3, 33, 0, 1, 0, 1 }, { 19, 0, 17, 288, 1, 0, 1, 0 }, { 542, 0, 122, 2304, 0, 4, 0, 40 }, 16, 41, 27680,
+        0 },
     /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 11, 0, 9, 141, 0, 1, 0, 1 },
+        { 3, 0, 1, 20, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512,
+        0 },
     /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 1 together */
-    { { 19, 0, 13, 160, 1, 0, 1, 0 }, { 716, 0, 164, 2560, 0, 8, 0, 80 }, { 19, 0, 13, 160, 1, 0, 1, 0 },
-        { 716, 0, 164, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    { { 19, 0, 13, 160, 1, 0, 1, 0 }, { 716, 0, 164, 2560, 0, 8, 0, 80 }, { 46, 0, 8, 141, 0, 1, 0, 1 },
+        { 6, 0, 2, 20, 0, 1, 0, 1 }, { 19, 0, 13, 160, 1, 0, 1, 0 }, { 716, 0, 164, 2560, 0, 8, 0, 80 }, 16, 41, 20512,
+        0 },
     /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 11, 0, 6, 57, 0, 1, 0, 1 },
+        { 3, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416,
+        0 },
     /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 208, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 880, 0, 208, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 208, 2048, 0, 16, 0, 160 }, { 48, 0, 6, 57, 0, 1, 0, 1 },
+        { 4, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 208, 2048, 0, 16, 0, 160 }, 8, 41, 16416,
+        0 },
     /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 11, 0, 6, 57, 0, 1, 0, 1 },
+        { 3, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352,
+        0 },
     /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 416, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 1760, 0, 416, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 416, 4096, 0, 32, 0, 320 }, { 48, 0, 6, 57, 0, 1, 0, 1 },
+        { 4, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 416, 4096, 0, 32, 0, 320 }, 16, 41, 56352,
+        0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -318,7 +338,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -330,7 +352,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -342,7 +366,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -354,7 +380,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -366,7 +394,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -378,7 +408,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -390,7 +422,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit1) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -402,7 +436,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit1) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -414,7 +450,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -426,7 +464,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -438,7 +478,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -450,7 +492,9 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 22 : 23;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
+    cf_launch.steps = cf_number_of(cf_limit1) / 512;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 512;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));

@@ -272,50 +272,64 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 4 together */
     { { 3776, 512, 8624, 262144, 2, 0, 1, 1 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 },
-        { 3776, 512, 8624, 262144, 2, 0, 1, 1 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+        { 0, 0, 128, 3219, 0, 0, 0, 0 }, { 585, 512, 56, 1902, 0, 1, 0, 1 }, { 3776, 512, 8624, 262144, 2, 0, 1, 1 },
+        { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 1 together */
     { { 8768, 512, 8752, 262144, 2, 0, 1, 1 }, { 12160, 8192, 2192, 37376, 0, 2, 1, 16 },
-        { 8768, 512, 8752, 262144, 2, 0, 1, 1 }, { 12160, 8192, 2192, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+        { 0, 0, 228, 7280, 0, 0, 0, 0 }, { 600, 512, 109, 1936, 0, 1, 0, 1 }, { 8768, 512, 8752, 262144, 2, 0, 1, 1 },
+        { 12160, 8192, 2192, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 4 together */
-    { { 3728, 512, 8496, 262144, 2, 0, 1, 1 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 },
-        { 3728, 512, 8496, 262144, 2, 0, 1, 1 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    { { 3728, 512, 8496, 262144, 2, 0, 1, 1 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, { 0, 0, 128, 3414, 0, 0, 0, 0 },
+        { 585, 512, 56, 1707, 0, 1, 0, 1 }, { 3728, 512, 8496, 262144, 2, 0, 1, 1 },
+        { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 1 together */
-    { { 7488, 512, 8624, 262144, 2, 0, 1, 1 }, { 6080, 4096, 1160, 20736, 0, 2, 1, 8 },
-        { 7488, 512, 8624, 262144, 2, 0, 1, 1 }, { 6080, 4096, 1160, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    { { 7488, 512, 8624, 262144, 2, 0, 1, 1 }, { 6080, 4096, 1160, 20736, 0, 2, 1, 8 }, { 0, 0, 234, 7472, 0, 0, 0, 0 },
+        { 600, 512, 103, 1744, 0, 1, 0, 1 }, { 7488, 512, 8624, 262144, 2, 0, 1, 1 },
+        { 6080, 4096, 1160, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 1888, 256, 4344, 131072, 2, 0, 1, 1 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 },
-        { 1888, 256, 4344, 131072, 2, 0, 1, 1 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    { { 1888, 256, 4344, 131072, 2, 0, 1, 1 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, { 2, 0, 64, 1707, 0, 0, 0, 0 },
+        { 296, 256, 32, 1366, 0, 1, 0, 1 }, { 1888, 256, 4344, 131072, 2, 0, 1, 1 },
+        { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 4704, 256, 4408, 131072, 2, 0, 1, 1 }, { 3408, 2048, 744, 14592, 0, 2, 1, 8 },
-        { 4704, 256, 4408, 131072, 2, 0, 1, 1 }, { 3408, 2048, 744, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    { { 4704, 256, 4408, 131072, 2, 0, 1, 1 }, { 3408, 2048, 744, 14592, 0, 2, 1, 8 }, { 0, 0, 117, 3718, 0, 0, 0, 0 },
+        { 306, 256, 68, 1403, 0, 1, 0, 1 }, { 4704, 256, 4408, 131072, 2, 0, 1, 1 },
+        { 3408, 2048, 744, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 4 together */
     { { 3856, 256, 4704, 131072, 2, 0, 1, 1 }, { 5728, 4096, 1152, 26624, 0, 2, 1, 16 },
-        { 3856, 256, 4704, 131072, 2, 0, 1, 1 }, { 5728, 4096, 1152, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+        { 0, 0, 115, 3658, 0, 0, 0, 0 }, { 316, 256, 54, 1463, 0, 1, 0, 1 }, { 3856, 256, 4704, 131072, 2, 0, 1, 1 },
+        { 5728, 4096, 1152, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 1 together */
     { { 7600, 256, 4704, 131072, 2, 0, 1, 1 }, { 7072, 4096, 1552, 27136, 0, 2, 1, 16 },
-        { 7600, 256, 4704, 131072, 2, 0, 1, 1 }, { 7072, 4096, 1552, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+        { 0, 0, 114, 3623, 0, 0, 0, 0 }, { 322, 256, 79, 1498, 0, 1, 0, 1 }, { 7600, 256, 4704, 131072, 2, 0, 1, 1 },
+        { 7072, 4096, 1552, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 4 together */
-    { { 1808, 64, 1420, 32768, 2, 0, 1, 1 }, { 3424, 2048, 992, 25600, 0, 2, 1, 32 },
-        { 1808, 64, 1420, 32768, 2, 0, 1, 1 }, { 3424, 2048, 992, 25600, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    { { 1808, 64, 1420, 32768, 2, 0, 1, 1 }, { 3424, 2048, 992, 25600, 0, 2, 1, 32 }, { 0, 0, 57, 1810, 0, 0, 0, 0 },
+        { 86, 64, 24, 751, 0, 1, 0, 1 }, { 1808, 64, 1420, 32768, 2, 0, 1, 1 }, { 3424, 2048, 992, 25600, 0, 2, 1, 32 },
+        4, 88, 19200, 2 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 1 together */
-    { { 4304, 64, 1420, 32768, 2, 0, 1, 1 }, { 4768, 2048, 1408, 26624, 0, 2, 1, 32 },
-        { 4304, 64, 1420, 32768, 2, 0, 1, 1 }, { 4768, 2048, 1408, 26624, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    { { 4304, 64, 1420, 32768, 2, 0, 1, 1 }, { 4768, 2048, 1408, 26624, 0, 2, 1, 32 }, { 0, 0, 56, 1776, 0, 0, 0, 0 },
+        { 89, 64, 37, 784, 0, 1, 0, 1 }, { 4304, 64, 1420, 32768, 2, 0, 1, 1 },
+        { 4768, 2048, 1408, 26624, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 4 together */
-    { { 560, 32, 582, 16384, 2, 0, 1, 1 }, { 1040, 512, 352, 9216, 0, 2, 1, 16 }, { 560, 32, 582, 16384, 2, 0, 1, 1 },
-        { 1040, 512, 352, 9216, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
+    { { 560, 32, 582, 16384, 2, 0, 1, 1 }, { 1040, 512, 352, 9216, 0, 2, 1, 16 }, { 2, 0, 58, 1829, 0, 0, 0, 0 },
+        { 45, 32, 15, 476, 0, 1, 0, 1 }, { 560, 32, 582, 16384, 2, 0, 1, 1 }, { 1040, 512, 352, 9216, 0, 2, 1, 16 }, 2,
+        88, 4352, 1 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 1 together */
-    { { 872, 32, 582, 16384, 2, 0, 1, 1 }, { 1376, 512, 464, 9728, 0, 2, 1, 16 }, { 872, 32, 582, 16384, 2, 0, 1, 1 },
-        { 1376, 512, 464, 9728, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
+    { { 872, 32, 582, 16384, 2, 0, 1, 1 }, { 1376, 512, 464, 9728, 0, 2, 1, 16 }, { 0, 0, 57, 1795, 0, 0, 0, 0 },
+        { 46, 32, 22, 510, 0, 1, 0, 1 }, { 872, 32, 582, 16384, 2, 0, 1, 1 }, { 1376, 512, 464, 9728, 0, 2, 1, 16 }, 2,
+        88, 4352, 1 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 952, 128, 2188, 65536, 2, 0, 1, 1 }, { 1212, 1024, 256, 8192, 0, 2, 1, 8 },
-        { 952, 128, 2188, 65536, 2, 0, 1, 1 }, { 1212, 1024, 256, 8192, 0, 2, 1, 8 }, 2, 168, 8448, 3 },
+    { { 952, 128, 2188, 65536, 2, 0, 1, 1 }, { 1212, 1024, 256, 8192, 0, 2, 1, 8 }, { 2, 0, 64, 1707, 0, 0, 0, 0 },
+        { 149, 128, 16, 854, 0, 1, 0, 1 }, { 952, 128, 2188, 65536, 2, 0, 1, 1 }, { 1212, 1024, 256, 8192, 0, 2, 1, 8 },
+        2, 168, 8448, 3 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 2832, 128, 2252, 65536, 2, 0, 1, 1 }, { 1888, 1024, 488, 10496, 0, 2, 1, 8 },
-        { 2832, 128, 2252, 65536, 2, 0, 1, 1 }, { 1888, 1024, 488, 10496, 0, 2, 1, 8 }, 2, 168, 8448, 3 },
+    { { 2832, 128, 2252, 65536, 2, 0, 1, 1 }, { 1888, 1024, 488, 10496, 0, 2, 1, 8 }, { 0, 0, 117, 3718, 0, 0, 0, 0 },
+        { 156, 128, 40, 891, 0, 1, 0, 1 }, { 2832, 128, 2252, 65536, 2, 0, 1, 1 },
+        { 1888, 1024, 488, 10496, 0, 2, 1, 8 }, 2, 168, 8448, 3 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -325,7 +339,9 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit0) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
@@ -338,7 +354,9 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit0) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
@@ -351,7 +369,9 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit0) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
@@ -364,7 +384,9 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit0) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
@@ -377,7 +399,9 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit0) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
@@ -390,7 +414,9 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit0) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
@@ -403,7 +429,9 @@ static inline cf_count openmp_tile_cost(int cf_number, const cf_machine *machine
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit0) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),

@@ -262,52 +262,66 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 1728, 0, 2720, 69632, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, { 1728, 0, 2720, 69632, 1, 0, 1, 0 },
-        { 9440, 0, 896, 16384, 0, 2, 1, 16 }, 8, 128, 12672, 2 },
+    { { 1728, 0, 2720, 69632, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, { 0, 0, 256, 7607, 0, 0, 0, 0 },
+        { 582, 0, 32, 586, 0, 1, 0, 1 }, { 1728, 0, 2720, 69632, 1, 0, 1, 0 }, { 9440, 0, 896, 16384, 0, 2, 1, 16 }, 8,
+        128, 12672, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 6720, 0, 2848, 69632, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 },
-        { 6720, 0, 2848, 69632, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 }, 8, 128, 12672, 2 },
+    { { 6720, 0, 2848, 69632, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 }, { 0, 0, 494, 15799, 0, 0, 0, 0 },
+        { 600, 0, 51, 586, 0, 1, 0, 1 }, { 6720, 0, 2848, 69632, 1, 0, 1, 0 }, { 12160, 0, 1408, 24576, 0, 2, 1, 16 },
+        8, 128, 12672, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 1664, 0, 2656, 69632, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, { 1664, 0, 2656, 69632, 1, 0, 1, 0 },
-        { 4720, 0, 576, 8192, 0, 2, 1, 8 }, 8, 128, 8448, 3 },
+    { { 1664, 0, 2656, 69632, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, { 0, 0, 256, 8192, 0, 0, 0, 0 },
+        { 582, 0, 32, 0, 0, 1, 0, 1 }, { 1664, 0, 2656, 69632, 1, 0, 1, 0 }, { 4720, 0, 576, 8192, 0, 2, 1, 8 }, 8, 128,
+        8448, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 5440, 0, 2784, 69632, 1, 0, 1, 0 }, { 6080, 0, 832, 16384, 0, 2, 1, 8 }, { 5440, 0, 2784, 69632, 1, 0, 1, 0 },
-        { 6080, 0, 832, 16384, 0, 2, 1, 8 }, 8, 128, 8448, 3 },
+    { { 5440, 0, 2784, 69632, 1, 0, 1, 0 }, { 6080, 0, 832, 16384, 0, 2, 1, 8 }, { 0, 0, 512, 16384, 0, 0, 0, 0 },
+        { 600, 0, 32, 0, 0, 1, 0, 1 }, { 5440, 0, 2784, 69632, 1, 0, 1, 0 }, { 6080, 0, 832, 16384, 0, 2, 1, 8 }, 8,
+        128, 8448, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 848, 0, 1344, 34816, 1, 0, 1, 0 }, { 2388, 0, 368, 6144, 0, 2, 1, 8 }, { 848, 0, 1344, 34816, 1, 0, 1, 0 },
-        { 2388, 0, 368, 6144, 0, 2, 1, 8 }, 4, 128, 6400, 3 },
+    { { 848, 0, 1344, 34816, 1, 0, 1, 0 }, { 2388, 0, 368, 6144, 0, 2, 1, 8 }, { 2, 0, 192, 6144, 0, 0, 0, 0 },
+        { 293, 0, 16, 0, 0, 1, 0, 1 }, { 848, 0, 1344, 34816, 1, 0, 1, 0 }, { 2388, 0, 368, 6144, 0, 2, 1, 8 }, 4, 128,
+        6400, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 3680, 0, 1440, 34816, 1, 0, 1, 0 }, { 3408, 0, 560, 12288, 0, 2, 1, 8 }, { 3680, 0, 1440, 34816, 1, 0, 1, 0 },
-        { 3408, 0, 560, 12288, 0, 2, 1, 8 }, 4, 128, 6400, 3 },
+    { { 3680, 0, 1440, 34816, 1, 0, 1, 0 }, { 3408, 0, 560, 12288, 0, 2, 1, 8 }, { 0, 0, 384, 12288, 0, 0, 0, 0 },
+        { 306, 0, 16, 0, 0, 1, 0, 1 }, { 3680, 0, 1440, 34816, 1, 0, 1, 0 }, { 3408, 0, 560, 12288, 0, 2, 1, 8 }, 4,
+        128, 6400, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 6576, 0, 1592, 34816, 1, 0, 1, 0 }, { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, { 6576, 0, 1592, 34816, 1, 0, 1, 0 },
-        { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, 8, 120, 12800, 3 },
+    { { 6576, 0, 1592, 34816, 1, 0, 1, 0 }, { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, { 0, 0, 371, 11850, 0, 0, 0, 0 },
+        { 322, 0, 38, 439, 0, 1, 0, 1 }, { 6576, 0, 1592, 34816, 1, 0, 1, 0 }, { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, 8,
+        120, 12800, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 6576, 0, 1592, 34816, 1, 0, 1, 0 }, { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, { 6576, 0, 1592, 34816, 1, 0, 1, 0 },
-        { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, 8, 120, 12800, 3 },
+    { { 6576, 0, 1592, 34816, 1, 0, 1, 0 }, { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, { 0, 0, 371, 11850, 0, 0, 0, 0 },
+        { 322, 0, 38, 439, 0, 1, 0, 1 }, { 6576, 0, 1592, 34816, 1, 0, 1, 0 }, { 7072, 0, 1056, 18432, 0, 2, 1, 16 }, 8,
+        120, 12800, 3 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 4048, 0, 520, 9216, 1, 0, 1, 0 }, { 4768, 0, 832, 15360, 0, 2, 1, 32 }, { 4048, 0, 520, 9216, 1, 0, 1, 0 },
-        { 4768, 0, 832, 15360, 0, 2, 1, 32 }, 4, 88, 9984, 2 },
+    { { 4048, 0, 520, 9216, 1, 0, 1, 0 }, { 4768, 0, 832, 15360, 0, 2, 1, 32 }, { 0, 0, 183, 5837, 0, 0, 0, 0 },
+        { 89, 0, 18, 308, 0, 1, 0, 1 }, { 4048, 0, 520, 9216, 1, 0, 1, 0 }, { 4768, 0, 832, 15360, 0, 2, 1, 32 }, 4, 88,
+        9984, 2 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 4048, 0, 520, 9216, 1, 0, 1, 0 }, { 4768, 0, 832, 15360, 0, 2, 1, 32 }, { 4048, 0, 520, 9216, 1, 0, 1, 0 },
-        { 4768, 0, 832, 15360, 0, 2, 1, 32 }, 4, 88, 9984, 2 },
+    { { 4048, 0, 520, 9216, 1, 0, 1, 0 }, { 4768, 0, 832, 15360, 0, 2, 1, 32 }, { 0, 0, 183, 5837, 0, 0, 0, 0 },
+        { 89, 0, 18, 308, 0, 1, 0, 1 }, { 4048, 0, 520, 9216, 1, 0, 1, 0 }, { 4768, 0, 832, 15360, 0, 2, 1, 32 }, 4, 88,
+        9984, 2 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 744, 0, 196, 5120, 1, 0, 1, 0 },
-        { 1376, 0, 288, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 },
+    { { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 0, 0, 124, 3950, 0, 0, 0, 0 },
+        { 46, 0, 9, 147, 0, 1, 0, 1 }, { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, 2, 88,
+        2304, 1 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
-    { { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 744, 0, 196, 5120, 1, 0, 1, 0 },
-        { 1376, 0, 288, 6144, 0, 2, 1, 16 }, 2, 88, 2304, 1 },
+    { { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, { 0, 0, 124, 3950, 0, 0, 0, 0 },
+        { 46, 0, 9, 147, 0, 1, 0, 1 }, { 744, 0, 196, 5120, 1, 0, 1, 0 }, { 1376, 0, 288, 6144, 0, 2, 1, 16 }, 2, 88,
+        2304, 1 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 4 together */
-    { { 432, 0, 680, 18432, 1, 0, 1, 0 }, { 1208, 0, 224, 4096, 0, 2, 1, 8 }, { 432, 0, 680, 18432, 1, 0, 1, 0 },
-        { 1208, 0, 224, 4096, 0, 2, 1, 8 }, 2, 128, 4352, 3 },
+    { { 432, 0, 680, 18432, 1, 0, 1, 0 }, { 1208, 0, 224, 4096, 0, 2, 1, 8 }, { 3, 0, 128, 4096, 0, 0, 0, 0 },
+        { 147, 0, 8, 0, 0, 1, 0, 1 }, { 432, 0, 680, 18432, 1, 0, 1, 0 }, { 1208, 0, 224, 4096, 0, 2, 1, 8 }, 2, 128,
+        4352, 3 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 1 together */
-    { { 2320, 0, 744, 18432, 1, 0, 1, 0 }, { 1888, 0, 352, 8192, 0, 2, 1, 8 }, { 2320, 0, 744, 18432, 1, 0, 1, 0 },
-        { 1888, 0, 352, 8192, 0, 2, 1, 8 }, 2, 128, 4352, 3 },
+    { { 2320, 0, 744, 18432, 1, 0, 1, 0 }, { 1888, 0, 352, 8192, 0, 2, 1, 8 }, { 0, 0, 256, 8192, 0, 0, 0, 0 },
+        { 156, 0, 8, 0, 0, 1, 0, 1 }, { 2320, 0, 744, 18432, 1, 0, 1, 0 }, { 1888, 0, 352, 8192, 0, 2, 1, 8 }, 2, 128,
+        4352, 3 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = cf_sub(n, 1); /* n - 1 */
   const long long cf_limit2 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -319,7 +333,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 127), 128), cf_div(cf_add(n, 126), 128), 128, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -334,7 +350,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 127), 128), cf_div(cf_add(n, 126), 128), 128, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -349,7 +367,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 126), 128), 64, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -364,7 +384,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 126), 128), 64, 128,
         cf_add(127, cf_mul(128, cf_sub(cf_div(cf_add(n, 126), 128), 1)))));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -379,7 +401,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 31), 32), cf_div(cf_add(n, 62), 64), 32, 64,
         cf_add(63, cf_mul(64, cf_sub(cf_div(cf_add(n, 62), 64), 1)))));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit2) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -394,7 +418,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 31), 32), cf_div(cf_add(n, 30), 32), 32, 32,
         cf_add(31, cf_mul(32, cf_sub(cf_div(cf_add(n, 30), 32), 1)))));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -409,7 +435,9 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
     cf_launch.blocks =
         cf_stairs_of(cf_folded(cf_div(cf_add(n, 63), 64), cf_div(cf_add(n, 62), 64), 64, 64,
         cf_add(63, cf_mul(64, cf_sub(cf_div(cf_add(n, 62), 64), 1)))));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),

@@ -229,75 +229,93 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 320, 0, 256, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 },
-        { 160, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 320, 0, 256, 24576, 1, 0, 0, 4 }, { 14, 0, 4, 85, 1, 0, 0, 1 },
+        { 1, 0, 1, 12, 1, 0, 0, 1 }, { 344, 0, 148, 32, 0, 8, 8, 8 }, { 160, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 256,
+        0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 896, 0, 1024, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 },
-        { 448, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 896, 0, 1024, 24576, 1, 0, 0, 4 }, { 14, 0, 4, 85, 1, 0, 0, 1 },
+        { 1, 0, 1, 12, 1, 0, 0, 1 }, { 344, 0, 148, 32, 0, 8, 8, 8 }, { 448, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 256,
+        0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 640, 0, 512, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 },
-        { 480, 0, 384, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 640, 0, 512, 36864, 1, 0, 0, 8 }, { 55, 0, 16, 253, 1, 0, 0, 1 },
+        { 2, 0, 1, 36, 1, 0, 0, 1 }, { 332, 0, 140, 32, 0, 6, 6, 6 }, { 480, 0, 384, 28672, 1, 0, 0, 8 }, 8, 41, 256,
+        0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 1792, 0, 2048, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 },
-        { 1344, 0, 1536, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 1792, 0, 2048, 36864, 1, 0, 0, 8 }, { 55, 0, 16, 253, 1, 0, 0, 1 },
+        { 2, 0, 1, 36, 1, 0, 0, 1 }, { 332, 0, 140, 32, 0, 6, 6, 6 }, { 1344, 0, 1536, 28672, 1, 0, 0, 8 }, 8, 41, 256,
+        0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
-        { 320, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, { 7, 0, 2, 57, 1, 0, 0, 1 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32,
+        1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
-        { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 7, 0, 2, 57, 1, 0, 0, 1 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32,
+        1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
-        { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, { 7, 0, 2, 57, 1, 0, 0, 1 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41,
+        1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
-    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 },
-        { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, { 7, 0, 2, 57, 1, 0, 0, 1 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41,
+        1024, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, { 11, 0, 7, 85, 0, 1, 0, 1 },
+        { 3, 0, 1, 12, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 268, 0, 88, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 2720, M = 6, 1 together */
-    { { 19, 0, 11, 96, 1, 0, 1, 0 }, { 532, 0, 124, 1536, 0, 8, 0, 80 }, { 19, 0, 11, 96, 1, 0, 1, 0 },
-        { 532, 0, 124, 1536, 0, 8, 0, 80 }, 8, 40, 8192, 0 },
+    { { 19, 0, 11, 96, 1, 0, 1, 0 }, { 532, 0, 124, 1536, 0, 8, 0, 80 }, { 47, 0, 6, 85, 0, 1, 0, 1 },
+        { 5, 0, 2, 12, 0, 1, 0, 1 }, { 19, 0, 11, 96, 1, 0, 1, 0 }, { 532, 0, 124, 1536, 0, 8, 0, 80 }, 8, 40, 8192,
+        0 },
     /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 4 together */
-    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 23, 0, 9, 32, 1, 0, 1, 0 },
-        { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    { { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, { 6, 0, 12, 260, 0, 1, 0, 1 },
+        { 4, 0, 2, 29, 0, 1, 0, 1 }, { 23, 0, 9, 32, 1, 0, 1, 0 }, { 72, 0, 34, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 896, M = 6, 1 together */
-    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 271, 0, 61, 1152, 0, 2, 0, 20 }, { 19, 0, 17, 288, 1, 0, 1, 0 },
-        { 271, 0, 61, 1152, 0, 2, 0, 20 }, 8, 40, 8096, 0 },
+    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 271, 0, 61, 1152, 0, 2, 0, 20 }, { 43, 0, 11, 260, 0, 1, 0, 1 },
+        { 9, 0, 3, 29, 0, 1, 0, 1 }, { 19, 0, 17, 288, 1, 0, 1, 0 }, { 271, 0, 61, 1152, 0, 2, 0, 20 }, 8, 40, 8096,
+        0 },
     /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 4 together */
-    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 0, 0, 0, 32, 1, 0, 1, 0 },
-        { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    { { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, { 4, 0, 1, 288, 0, 0, 0, 0 },
+        { 5, 0, 3, 0, 0, 1, 0, 1 }, { 0, 0, 0, 32, 1, 0, 1, 0 }, { 44, 0, 18, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
     /* T0 = 8, U0 = 1, D = 8, S = 128, M = 16, 1 together */
-    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 27, 288, 0, 8, 0, 8 }, { 0, 0, 0, 288, 1, 0, 1, 0 },
-        { 86, 0, 27, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
+    { { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 27, 288, 0, 8, 0, 8 }, { 20, 0, 10, 288, 0, 0, 0, 0 },
+        { 9, 0, 3, 0, 0, 1, 0, 1 }, { 0, 0, 0, 288, 1, 0, 1, 0 }, { 86, 0, 27, 288, 0, 8, 0, 8 }, 2, 41, 1184, 0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 4 together */
-    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 15, 0, 9, 32, 1, 0, 1, 0 },
-        { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    { { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, { 11, 0, 12, 256, 0, 1, 0, 1 },
+        { 3, 0, 2, 33, 0, 1, 0, 1 }, { 15, 0, 9, 32, 1, 0, 1, 0 }, { 148, 0, 68, 2304, 0, 4, 0, 40 }, 16, 41, 27680,
+        0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3072, M = 2, 1 together */
-    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 542, 0, 122, 2304, 0, 4, 0, 40 }, { 19, 0, 17, 288, 1, 0, 1, 0 },
-        { 542, 0, 122, 2304, 0, 4, 0, 40 }, 16, 41, 27680, 0 },
+    { { 19, 0, 17, 288, 1, 0, 1, 0 }, { 542, 0, 122, 2304, 0, 4, 0, 40 }, { 43, 0, 11, 256, 0, 1, 0, 1 },
+        { 9, 0, 3, 33, 0, 1, 0, 1 }, { 19, 0, 17, 288, 1, 0, 1, 0 }, { 542, 0, 122, 2304, 0, 4, 0, 40 }, 16, 41, 27680,
+        0 },
     /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, { 11, 0, 9, 141, 0, 1, 0, 1 },
+        { 3, 0, 1, 20, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 276, 0, 104, 2560, 0, 8, 0, 80 }, 16, 41, 20512,
+        0 },
     /* T0 = 4, U0 = 1, D = 128, S = 4096, M = 2, 1 together */
-    { { 19, 0, 13, 160, 1, 0, 1, 0 }, { 716, 0, 164, 2560, 0, 8, 0, 80 }, { 19, 0, 13, 160, 1, 0, 1, 0 },
-        { 716, 0, 164, 2560, 0, 8, 0, 80 }, 16, 41, 20512, 0 },
+    { { 19, 0, 13, 160, 1, 0, 1, 0 }, { 716, 0, 164, 2560, 0, 8, 0, 80 }, { 46, 0, 8, 141, 0, 1, 0, 1 },
+        { 6, 0, 2, 20, 0, 1, 0, 1 }, { 19, 0, 13, 160, 1, 0, 1, 0 }, { 716, 0, 164, 2560, 0, 8, 0, 80 }, 16, 41, 20512,
+        0 },
     /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, { 11, 0, 6, 57, 0, 1, 0, 1 },
+        { 3, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 528, 0, 160, 2048, 0, 16, 0, 160 }, 8, 41, 16416,
+        0 },
     /* T0 = 1, U0 = 1, D = 256, S = 8192, M = 3, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 208, 2048, 0, 16, 0, 160 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 880, 0, 208, 2048, 0, 16, 0, 160 }, 8, 41, 16416, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 208, 2048, 0, 16, 0, 160 }, { 48, 0, 6, 57, 0, 1, 0, 1 },
+        { 4, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 880, 0, 208, 2048, 0, 16, 0, 160 }, 8, 41, 16416,
+        0 },
     /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 4 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, { 11, 0, 6, 57, 0, 1, 0, 1 },
+        { 3, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1056, 0, 320, 4096, 0, 32, 0, 320 }, 16, 41, 56352,
+        0 },
     /* T0 = 1, U0 = 1, D = 512, S = 28160, M = 1, 1 together */
-    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 416, 4096, 0, 32, 0, 320 }, { 19, 0, 9, 32, 1, 0, 1, 0 },
-        { 1760, 0, 416, 4096, 0, 32, 0, 320 }, 16, 41, 56352, 0 },
+    { { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 416, 4096, 0, 32, 0, 320 }, { 48, 0, 6, 57, 0, 1, 0, 1 },
+        { 4, 0, 1, 8, 0, 1, 0, 1 }, { 19, 0, 9, 32, 1, 0, 1, 0 }, { 1760, 0, 416, 4096, 0, 32, 0, 320 }, 16, 41, 56352,
+        0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -307,7 +325,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 2048);
+    cf_launch.steps = cf_number_of(cf_limit1) / 2048;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 2048;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -319,7 +339,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 1024);
+    cf_launch.steps = cf_number_of(cf_limit1) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 1024;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -331,7 +353,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 4096);
+    cf_launch.steps = cf_number_of(cf_limit1) / 4096;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 4096;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -343,7 +367,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
+    cf_launch.steps = cf_number_of(cf_limit1) / 16384;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 16384;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -355,7 +381,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 2720) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -367,7 +395,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 896) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit1) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -379,7 +409,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 128) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit1) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -391,7 +423,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3072) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -403,7 +437,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -415,7 +451,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 8192) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 18 : 19;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
@@ -427,7 +465,9 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 28160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 20 : 21;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
+    cf_launch.steps = cf_number_of(cf_limit1) / 512;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 512;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));

@@ -197,19 +197,19 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
-    { { 416, 0, 96, 12288, 4, 0, 0, 16 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 72, 9216, 3, 0, 0, 12 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    { { 416, 0, 96, 12288, 4, 0, 0, 16 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 312, 0, 72, 9216, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
     /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    { { 104, 0, 24, 3072, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 78, 0, 18, 1728, 2, 0, 0, 8 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    { { 104, 0, 24, 3072, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 78, 0, 18, 1728, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
     /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
-    { { 416, 0, 96, 12288, 8, 0, 0, 32 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 156, 0, 36, 4608, 3, 0, 0, 12 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    { { 416, 0, 96, 12288, 8, 0, 0, 32 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 156, 0, 36, 4608, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = j_parts; /* j_parts */
   const long long cf_limit2 = i_steps; /* i_steps */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -220,7 +220,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit2);
     cf_launch.bytes =
         cf_plus(cf_times(4,
         cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
@@ -234,7 +234,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit2);
     cf_launch.bytes =
         cf_plus(cf_times(4,
         cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
@@ -248,7 +248,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit2);
     cf_launch.bytes =
         cf_plus(cf_times(4,
         cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))),
@@ -453,33 +453,41 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 722, 0, 300, 32, 0, 8, 8, 33 }, { 448, 0, 256, 16384, 1, 0, 0, 12 }, { 699, 0, 296, 32, 0, 8, 8, 33 },
-        { 224, 0, 128, 16384, 1, 0, 0, 12 }, 8, 41, 512, 0 },
+    { { 722, 0, 300, 32, 0, 8, 8, 33 }, { 448, 0, 256, 16384, 1, 0, 0, 12 }, { 16, 0, 4, 57, 1, 0, 0, 3 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 699, 0, 296, 32, 0, 8, 8, 33 }, { 224, 0, 128, 16384, 1, 0, 0, 12 }, 8, 41, 512,
+        0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 722, 0, 300, 32, 0, 8, 8, 33 }, { 1024, 0, 1024, 16384, 1, 0, 0, 12 }, { 699, 0, 296, 32, 0, 8, 8, 33 },
-        { 512, 0, 512, 16384, 1, 0, 0, 12 }, 8, 41, 512, 0 },
+    { { 722, 0, 300, 32, 0, 8, 8, 33 }, { 1024, 0, 1024, 16384, 1, 0, 0, 12 }, { 16, 0, 4, 57, 1, 0, 0, 3 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 699, 0, 296, 32, 0, 8, 8, 33 }, { 512, 0, 512, 16384, 1, 0, 0, 12 }, 8, 41, 512,
+        0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 776, 0, 288, 32, 0, 6, 6, 27 }, { 896, 0, 512, 8192, 1, 0, 0, 24 }, { 730, 0, 280, 32, 0, 6, 6, 27 },
-        { 672, 0, 384, 8192, 1, 0, 0, 24 }, 8, 41, 512, 0 },
+    { { 776, 0, 288, 32, 0, 6, 6, 27 }, { 896, 0, 512, 8192, 1, 0, 0, 24 }, { 63, 0, 16, 57, 1, 0, 0, 3 },
+        { 2, 0, 1, 8, 1, 0, 0, 1 }, { 730, 0, 280, 32, 0, 6, 6, 27 }, { 672, 0, 384, 8192, 1, 0, 0, 24 }, 8, 41, 512,
+        0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 776, 0, 288, 32, 0, 6, 6, 27 }, { 2048, 0, 2048, 8192, 1, 0, 0, 24 }, { 730, 0, 280, 32, 0, 6, 6, 27 },
-        { 1536, 0, 1536, 8192, 1, 0, 0, 24 }, 8, 41, 512, 0 },
+    { { 776, 0, 288, 32, 0, 6, 6, 27 }, { 2048, 0, 2048, 8192, 1, 0, 0, 24 }, { 63, 0, 16, 57, 1, 0, 0, 3 },
+        { 2, 0, 1, 8, 1, 0, 0, 1 }, { 730, 0, 280, 32, 0, 6, 6, 27 }, { 1536, 0, 1536, 8192, 1, 0, 0, 24 }, 8, 41, 512,
+        0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 448, 0, 256, 32768, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 },
-        { 448, 0, 256, 32768, 1, 0, 0, 3 }, 32, 32, 2048, 0 },
+    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 448, 0, 256, 32768, 1, 0, 0, 3 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 448, 0, 256, 32768, 1, 0, 0, 3 }, 32, 32,
+        2048, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1024, 0, 1024, 32768, 1, 0, 0, 3 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 },
-        { 1024, 0, 1024, 32768, 1, 0, 0, 3 }, 32, 32, 2048, 0 },
+    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1024, 0, 1024, 32768, 1, 0, 0, 3 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1024, 0, 1024, 32768, 1, 0, 0, 3 }, 32, 32,
+        2048, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1792, 0, 1024, 131072, 1, 0, 0, 12 },
-        { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1792, 0, 1024, 131072, 1, 0, 0, 12 }, 32, 41, 2048, 0 },
+    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1792, 0, 1024, 131072, 1, 0, 0, 12 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 1792, 0, 1024, 131072, 1, 0, 0, 12 }, 32,
+        41, 2048, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
-    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 4096, 0, 4096, 131072, 1, 0, 0, 12 },
-        { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 4096, 0, 4096, 131072, 1, 0, 0, 12 }, 32, 41, 2048, 0 },
+    { { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 4096, 0, 4096, 131072, 1, 0, 0, 12 }, { 8, 0, 2, 57, 1, 0, 0, 3 },
+        { 1, 0, 1, 8, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 42 }, { 4096, 0, 4096, 131072, 1, 0, 0, 12 }, 32,
+        41, 2048, 0 },
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -489,7 +497,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 2048);
+    cf_launch.steps = cf_number_of(cf_limit1) / 2048;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 2048;
     cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
@@ -499,7 +509,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 1024);
+    cf_launch.steps = cf_number_of(cf_limit1) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 1024;
     cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
@@ -509,7 +521,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 4096);
+    cf_launch.steps = cf_number_of(cf_limit1) / 4096;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 4096;
     cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = 0;
     break;
@@ -519,7 +533,9 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
+    cf_launch.steps = cf_number_of(cf_limit1) / 16384;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 16384;
     cf_launch.bytes = cf_plus(8, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = 0;
     break;
@@ -683,15 +699,15 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
-    { { 320, 0, 160, 20480, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 3 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 320, 0, 160, 20480, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 120, 15360, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
-    { { 160, 0, 80, 10240, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 60, 7680, 2, 0, 0, 2 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 160, 0, 80, 10240, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 60, 7680, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = i_steps; /* i_steps */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -702,7 +718,7 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
         && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit1);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -715,7 +731,7 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
         && cf_le(cf_mul(2, i_parts), cf_add(n, 1)) == 1 && cf_le(n, cf_mul(2, i_parts)) == 1)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit1);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -916,33 +932,37 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 224, 0, 128, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 },
-        { 112, 0, 64, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 224, 0, 128, 8192, 1, 0, 0, 4 }, { 8, 0, 2, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 112, 0, 64, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 512, 0, 512, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 },
-        { 256, 0, 256, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 },
+    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 512, 0, 512, 8192, 1, 0, 0, 4 }, { 8, 0, 2, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 256, 0, 256, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 448, 0, 256, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 },
-        { 336, 0, 192, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 448, 0, 256, 4096, 1, 0, 0, 8 }, { 32, 0, 8, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 336, 0, 192, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 1024, 0, 1024, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 },
-        { 768, 0, 768, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 },
+    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 1024, 0, 1024, 4096, 1, 0, 0, 8 }, { 32, 0, 8, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 768, 0, 768, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
-        { 224, 0, 128, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, 32, 32,
+        1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
-        { 512, 0, 512, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 },
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, 32, 32,
+        1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
-        { 896, 0, 512, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, 32, 41,
+        1024, 0 },
     /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
-    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 },
-        { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 },
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, { 4, 0, 1, 29, 1, 0, 0, 1 },
+        { 1, 0, 1, 4, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, 32, 41,
+        1024, 0 },
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -952,7 +972,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 2048);
+    cf_launch.steps = cf_number_of(cf_limit1) / 2048;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 2048 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 2048;
     cf_launch.bytes = cf_plus(4, cf_times(4, cf_number_of(cf_limit1)));
     cf_launch.is_cut = cf_limit0 % 2 != 0;
     break;
@@ -962,7 +984,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 1024);
+    cf_launch.steps = cf_number_of(cf_limit1) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 1024;
     cf_launch.bytes = cf_plus(4, cf_times(4, cf_number_of(cf_limit1)));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
@@ -972,7 +996,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 4096);
+    cf_launch.steps = cf_number_of(cf_limit1) / 4096;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 4096 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 4096;
     cf_launch.bytes = cf_plus(4, cf_times(4, cf_number_of(cf_limit1)));
     cf_launch.is_cut = 0;
     break;
@@ -982,7 +1008,9 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
         && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
+    cf_launch.steps = cf_number_of(cf_limit1) / 16384;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 16384 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 16384;
     cf_launch.bytes = cf_plus(4, cf_times(4, cf_number_of(cf_limit1)));
     cf_launch.is_cut = 0;
     break;

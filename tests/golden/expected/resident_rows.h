@@ -240,57 +240,70 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
-    { { 96, 0, 1024, 131072, 0, 0, 0, 0 }, { 1312, 0, 6144, 0, 3, 0, 0, 24 }, { 72, 0, 768, 98304, 0, 0, 0, 0 },
-        { 984, 0, 4608, 0, 9, 0, 0, 72 }, 8, 32, 0, 0 },
+    { { 96, 0, 1024, 131072, 0, 0, 0, 0 }, { 1312, 0, 6144, 0, 3, 0, 0, 24 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 768, 98304, 0, 0, 0, 0 }, { 984, 0, 4608, 0, 9, 0, 0, 72 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
-    { { 48, 0, 512, 65536, 0, 0, 0, 0 }, { 656, 0, 3072, 0, 3, 0, 0, 24 }, { 36, 0, 384, 49152, 0, 0, 0, 0 },
-        { 492, 0, 2304, 0, 6, 0, 0, 48 }, 8, 32, 0, 0 },
+    { { 48, 0, 512, 65536, 0, 0, 0, 0 }, { 656, 0, 3072, 0, 3, 0, 0, 24 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 36, 0, 384, 49152, 0, 0, 0, 0 }, { 492, 0, 2304, 0, 6, 0, 0, 48 }, 8, 32, 0, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 4 together */
-    { { 355, 0, 162, 64, 1, 8, 12, 21 }, { 464, 0, 96, 2048, 0, 11, 0, 104 }, { 355, 0, 162, 64, 1, 8, 12, 21 },
-        { 464, 0, 96, 2048, 0, 11, 0, 104 }, 8, 40, 8482, 0 },
+    { { 355, 0, 162, 64, 1, 8, 12, 21 }, { 464, 0, 96, 2048, 0, 11, 0, 104 }, { 37, 0, 10, 113, 0, 4, 0, 25 },
+        { 4, 0, 1, 16, 0, 1, 0, 1 }, { 355, 0, 162, 64, 1, 8, 12, 21 }, { 464, 0, 96, 2048, 0, 11, 0, 104 }, 8, 40,
+        8482, 0 },
     /* T0 = 2, U0 = 1, D = 128, S = 4096, M = 6, 1 together */
-    { { 355, 0, 164, 128, 1, 8, 12, 21 }, { 640, 0, 120, 2048, 0, 11, 0, 104 }, { 355, 0, 164, 128, 1, 8, 12, 21 },
-        { 640, 0, 120, 2048, 0, 11, 0, 104 }, 8, 40, 8482, 0 },
+    { { 355, 0, 164, 128, 1, 8, 12, 21 }, { 640, 0, 120, 2048, 0, 11, 0, 104 }, { 55, 0, 10, 113, 0, 4, 0, 25 },
+        { 5, 0, 1, 16, 0, 1, 0, 1 }, { 355, 0, 164, 128, 1, 8, 12, 21 }, { 640, 0, 120, 2048, 0, 11, 0, 104 }, 8, 40,
+        8482, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 4 together */
-    { { 243, 0, 162, 256, 1, 6, 10, 15 }, { 320, 0, 120, 2048, 0, 5, 0, 44 }, { 243, 0, 162, 256, 1, 6, 10, 15 },
-        { 320, 0, 120, 2048, 0, 5, 0, 44 }, 8, 40, 8488, 0 },
+    { { 243, 0, 162, 256, 1, 6, 10, 15 }, { 320, 0, 120, 2048, 0, 5, 0, 44 }, { 30, 0, 19, 461, 0, 4, 0, 25 },
+        { 11, 0, 4, 52, 0, 1, 0, 1 }, { 243, 0, 162, 256, 1, 6, 10, 15 }, { 320, 0, 120, 2048, 0, 5, 0, 44 }, 8, 40,
+        8488, 0 },
     /* T0 = 8, U0 = 1, D = 32, S = 1024, M = 6, 1 together */
-    { { 243, 0, 170, 512, 1, 6, 10, 15 }, { 496, 0, 144, 2048, 0, 5, 0, 44 }, { 243, 0, 170, 512, 1, 6, 10, 15 },
-        { 496, 0, 144, 2048, 0, 5, 0, 44 }, 8, 40, 8488, 0 },
+    { { 243, 0, 170, 512, 1, 6, 10, 15 }, { 496, 0, 144, 2048, 0, 5, 0, 44 }, { 44, 0, 18, 461, 0, 4, 0, 25 },
+        { 16, 0, 5, 52, 0, 1, 0, 1 }, { 243, 0, 170, 512, 1, 6, 10, 15 }, { 496, 0, 144, 2048, 0, 5, 0, 44 }, 8, 40,
+        8488, 0 },
     /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 4 together */
-    { { 27, 0, 34, 256, 1, 0, 8, 3 }, { 94, 0, 34, 512, 0, 11, 0, 32 }, { 27, 0, 34, 256, 1, 0, 8, 3 },
-        { 94, 0, 34, 512, 0, 11, 0, 32 }, 2, 41, 1384, 0 },
+    { { 27, 0, 34, 256, 1, 0, 8, 3 }, { 94, 0, 34, 512, 0, 11, 0, 32 }, { 32, 0, 11, 512, 0, 3, 0, 24 },
+        { 9, 0, 4, 0, 0, 1, 0, 1 }, { 27, 0, 34, 256, 1, 0, 8, 3 }, { 94, 0, 34, 512, 0, 11, 0, 32 }, 2, 41, 1384, 0 },
     /* T0 = 8, U0 = 1, D = 8, S = 160, M = 16, 1 together */
-    { { 31, 0, 34, 512, 1, 0, 8, 3 }, { 136, 0, 42, 512, 0, 11, 0, 32 }, { 31, 0, 34, 512, 1, 0, 8, 3 },
-        { 136, 0, 42, 512, 0, 11, 0, 32 }, 2, 41, 1384, 0 },
+    { { 31, 0, 34, 512, 1, 0, 8, 3 }, { 136, 0, 42, 512, 0, 11, 0, 32 }, { 47, 0, 19, 512, 0, 3, 0, 24 },
+        { 13, 0, 4, 0, 0, 1, 0, 1 }, { 31, 0, 34, 512, 1, 0, 8, 3 }, { 136, 0, 42, 512, 0, 11, 0, 32 }, 2, 41, 1384,
+        0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 4 together */
-    { { 483, 0, 322, 256, 1, 7, 11, 18 }, { 640, 0, 240, 4096, 0, 7, 0, 64 }, { 483, 0, 322, 256, 1, 7, 11, 18 },
-        { 640, 0, 240, 4096, 0, 7, 0, 64 }, 16, 41, 28200, 0 },
+    { { 483, 0, 322, 256, 1, 7, 11, 18 }, { 640, 0, 240, 4096, 0, 7, 0, 64 }, { 30, 0, 19, 455, 0, 4, 0, 25 },
+        { 11, 0, 4, 58, 0, 1, 0, 1 }, { 483, 0, 322, 256, 1, 7, 11, 18 }, { 640, 0, 240, 4096, 0, 7, 0, 64 }, 16, 41,
+        28200, 0 },
     /* T0 = 8, U0 = 1, D = 64, S = 3456, M = 2, 1 together */
-    { { 483, 0, 330, 512, 1, 7, 11, 18 }, { 992, 0, 288, 4096, 0, 7, 0, 64 }, { 483, 0, 330, 512, 1, 7, 11, 18 },
-        { 992, 0, 288, 4096, 0, 7, 0, 64 }, 16, 41, 28200, 0 },
+    { { 483, 0, 330, 512, 1, 7, 11, 18 }, { 992, 0, 288, 4096, 0, 7, 0, 64 }, { 44, 0, 18, 455, 0, 4, 0, 25 },
+        { 16, 0, 5, 58, 0, 1, 0, 1 }, { 483, 0, 330, 512, 1, 7, 11, 18 }, { 992, 0, 288, 4096, 0, 7, 0, 64 }, 16, 41,
+        28200, 0 },
     /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 4 together */
-    { { 595, 0, 306, 128, 1, 8, 12, 21 }, { 736, 0, 192, 4096, 0, 11, 0, 104 }, { 595, 0, 306, 128, 1, 8, 12, 21 },
-        { 736, 0, 192, 4096, 0, 11, 0, 104 }, 16, 41, 21028, 0 },
+    { { 595, 0, 306, 128, 1, 8, 12, 21 }, { 736, 0, 192, 4096, 0, 11, 0, 104 }, { 35, 0, 13, 226, 0, 4, 0, 25 },
+        { 6, 0, 2, 31, 0, 1, 0, 1 }, { 595, 0, 306, 128, 1, 8, 12, 21 }, { 736, 0, 192, 4096, 0, 11, 0, 104 }, 16, 41,
+        21028, 0 },
     /* T0 = 4, U0 = 1, D = 128, S = 5120, M = 2, 1 together */
-    { { 595, 0, 310, 256, 1, 8, 12, 21 }, { 1088, 0, 240, 4096, 0, 11, 0, 104 }, { 595, 0, 310, 256, 1, 8, 12, 21 },
-        { 1088, 0, 240, 4096, 0, 11, 0, 104 }, 16, 41, 21028, 0 },
+    { { 595, 0, 310, 256, 1, 8, 12, 21 }, { 1088, 0, 240, 4096, 0, 11, 0, 104 }, { 51, 0, 13, 226, 0, 4, 0, 25 },
+        { 9, 0, 2, 31, 0, 1, 0, 1 }, { 595, 0, 310, 256, 1, 8, 12, 21 }, { 1088, 0, 240, 4096, 0, 11, 0, 104 }, 16, 41,
+        21028, 0 },
     /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 4 together */
-    { { 411, 0, 178, 32, 1, 9, 13, 24 }, { 656, 0, 120, 2048, 0, 19, 0, 184 }, { 411, 0, 178, 32, 1, 9, 13, 24 },
-        { 656, 0, 120, 2048, 0, 19, 0, 184 }, 8, 41, 16673, 0 },
+    { { 411, 0, 178, 32, 1, 9, 13, 24 }, { 656, 0, 120, 2048, 0, 19, 0, 184 }, { 38, 0, 8, 57, 0, 4, 0, 25 },
+        { 3, 0, 1, 8, 0, 1, 0, 1 }, { 411, 0, 178, 32, 1, 9, 13, 24 }, { 656, 0, 120, 2048, 0, 19, 0, 184 }, 8, 41,
+        16673, 0 },
     /* T0 = 1, U0 = 1, D = 256, S = 16384, M = 3, 1 together */
-    { { 411, 0, 178, 32, 1, 9, 13, 24 }, { 832, 0, 144, 2048, 0, 19, 0, 184 }, { 411, 0, 178, 32, 1, 9, 13, 24 },
-        { 832, 0, 144, 2048, 0, 19, 0, 184 }, 8, 41, 16673, 0 },
+    { { 411, 0, 178, 32, 1, 9, 13, 24 }, { 832, 0, 144, 2048, 0, 19, 0, 184 }, { 56, 0, 8, 57, 0, 4, 0, 25 },
+        { 4, 0, 1, 8, 0, 1, 0, 1 }, { 411, 0, 178, 32, 1, 9, 13, 24 }, { 832, 0, 144, 2048, 0, 19, 0, 184 }, 8, 41,
+        16673, 0 },
     /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 4 together */
-    { { 819, 0, 354, 32, 1, 10, 14, 27 }, { 1312, 0, 240, 4096, 0, 35, 0, 344 }, { 819, 0, 354, 32, 1, 10, 14, 27 },
-        { 1312, 0, 240, 4096, 0, 35, 0, 344 }, 16, 41, 56865, 0 },
+    { { 819, 0, 354, 32, 1, 10, 14, 27 }, { 1312, 0, 240, 4096, 0, 35, 0, 344 }, { 38, 0, 8, 57, 0, 4, 0, 25 },
+        { 3, 0, 1, 8, 0, 1, 0, 1 }, { 819, 0, 354, 32, 1, 10, 14, 27 }, { 1312, 0, 240, 4096, 0, 35, 0, 344 }, 16, 41,
+        56865, 0 },
     /* T0 = 1, U0 = 1, D = 512, S = 56320, M = 1, 1 together */
-    { { 819, 0, 354, 32, 1, 10, 14, 27 }, { 1664, 0, 288, 4096, 0, 35, 0, 344 }, { 819, 0, 354, 32, 1, 10, 14, 27 },
-        { 1664, 0, 288, 4096, 0, 35, 0, 344 }, 16, 41, 56865, 0 },
+    { { 819, 0, 354, 32, 1, 10, 14, 27 }, { 1664, 0, 288, 4096, 0, 35, 0, 344 }, { 56, 0, 8, 57, 0, 4, 0, 25 },
+        { 4, 0, 1, 8, 0, 1, 0, 1 }, { 819, 0, 354, 32, 1, 10, 14, 27 }, { 1664, 0, 288, 4096, 0, 35, 0, 344 }, 16, 41,
+        56865, 0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -299,7 +312,7 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit1);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -311,7 +324,7 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit1);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -324,7 +337,9 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 4096) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 2);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -337,7 +352,9 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 1024) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit1) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -350,7 +367,9 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 160) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit1) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -363,7 +382,9 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 3456) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -376,7 +397,9 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 5120) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -389,7 +412,9 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 16384) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
@@ -402,7 +427,9 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(n, 56320) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
-    cf_launch.steps = cf_tiles(cf_limit1, 0, 512);
+    cf_launch.steps = cf_number_of(cf_limit1) / 512;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 512 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 512;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_number_of(cf_limit0)),
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),

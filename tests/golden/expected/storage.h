@@ -240,50 +240,64 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
-    { { 1680, 0, 2208, 32768, 1, 0, 1, 0 }, { 9360, 0, 768, 8192, 0, 2, 1, 16 }, { 1680, 0, 2208, 32768, 1, 0, 1, 0 },
-        { 9360, 0, 768, 8192, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    { { 1680, 0, 2208, 32768, 1, 0, 1, 0 }, { 9360, 0, 768, 8192, 0, 2, 1, 16 }, { 2, 0, 128, 4096, 0, 0, 0, 0 },
+        { 581, 0, 34, 256, 0, 1, 0, 1 }, { 1680, 0, 2208, 32768, 1, 0, 1, 0 }, { 9360, 0, 768, 8192, 0, 2, 1, 16 }, 8,
+        128, 12480, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 6720, 0, 2336, 32768, 1, 0, 1, 0 }, { 12160, 0, 1040, 12800, 0, 2, 1, 16 },
-        { 6720, 0, 2336, 32768, 1, 0, 1, 0 }, { 12160, 0, 1040, 12800, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    { { 6720, 0, 2336, 32768, 1, 0, 1, 0 }, { 12160, 0, 1040, 12800, 0, 2, 1, 16 }, { 0, 0, 255, 8158, 0, 0, 0, 0 },
+        { 600, 0, 42, 291, 0, 1, 0, 1 }, { 6720, 0, 2336, 32768, 1, 0, 1, 0 }, { 12160, 0, 1040, 12800, 0, 2, 1, 16 },
+        8, 128, 12480, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 1644, 0, 2160, 32768, 1, 0, 1, 0 }, { 4680, 0, 448, 6144, 0, 2, 1, 8 }, { 1644, 0, 2160, 32768, 1, 0, 1, 0 },
-        { 4680, 0, 448, 6144, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    { { 1644, 0, 2160, 32768, 1, 0, 1, 0 }, { 4680, 0, 448, 6144, 0, 2, 1, 8 }, { 2, 0, 128, 4096, 0, 0, 0, 0 },
+        { 581, 0, 34, 256, 0, 1, 0, 1 }, { 1644, 0, 2160, 32768, 1, 0, 1, 0 }, { 4680, 0, 448, 6144, 0, 2, 1, 8 }, 8,
+        128, 8320, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 5440, 0, 2272, 32768, 1, 0, 1, 0 }, { 6080, 0, 648, 10496, 0, 2, 1, 8 }, { 5440, 0, 2272, 32768, 1, 0, 1, 0 },
-        { 6080, 0, 648, 10496, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    { { 5440, 0, 2272, 32768, 1, 0, 1, 0 }, { 6080, 0, 648, 10496, 0, 2, 1, 8 }, { 0, 0, 255, 8155, 0, 0, 0, 0 },
+        { 600, 0, 42, 294, 0, 1, 0, 1 }, { 5440, 0, 2272, 32768, 1, 0, 1, 0 }, { 6080, 0, 648, 10496, 0, 2, 1, 8 }, 8,
+        128, 8320, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 828, 0, 1104, 16384, 1, 0, 1, 0 }, { 2348, 0, 240, 4096, 0, 2, 1, 8 }, { 828, 0, 1104, 16384, 1, 0, 1, 0 },
-        { 2348, 0, 240, 4096, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    { { 828, 0, 1104, 16384, 1, 0, 1, 0 }, { 2348, 0, 240, 4096, 0, 2, 1, 8 }, { 3, 0, 64, 2048, 0, 0, 0, 0 },
+        { 291, 0, 18, 256, 0, 1, 0, 1 }, { 828, 0, 1104, 16384, 1, 0, 1, 0 }, { 2348, 0, 240, 4096, 0, 2, 1, 8 }, 4,
+        128, 6272, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 3680, 0, 1184, 16384, 1, 0, 1, 0 }, { 3408, 0, 376, 6400, 0, 2, 1, 8 }, { 3680, 0, 1184, 16384, 1, 0, 1, 0 },
-        { 3408, 0, 376, 6400, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    { { 3680, 0, 1184, 16384, 1, 0, 1, 0 }, { 3408, 0, 376, 6400, 0, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
+        { 306, 0, 26, 294, 0, 1, 0, 1 }, { 3680, 0, 1184, 16384, 1, 0, 1, 0 }, { 3408, 0, 376, 6400, 0, 2, 1, 8 }, 4,
+        128, 6272, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 2760, 0, 1240, 16384, 1, 0, 1, 0 }, { 5632, 0, 608, 8192, 0, 2, 1, 16 }, { 2760, 0, 1240, 16384, 1, 0, 1, 0 },
-        { 5632, 0, 608, 8192, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    { { 2760, 0, 1240, 16384, 1, 0, 1, 0 }, { 5632, 0, 608, 8192, 0, 2, 1, 16 }, { 2, 0, 128, 4096, 0, 0, 0, 0 },
+        { 312, 0, 26, 256, 0, 1, 0, 1 }, { 2760, 0, 1240, 16384, 1, 0, 1, 0 }, { 5632, 0, 608, 8192, 0, 2, 1, 16 }, 8,
+        120, 12544, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 6576, 0, 1336, 16384, 1, 0, 1, 0 }, { 7072, 0, 752, 8704, 0, 2, 1, 16 }, { 6576, 0, 1336, 16384, 1, 0, 1, 0 },
-        { 7072, 0, 752, 8704, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    { { 6576, 0, 1336, 16384, 1, 0, 1, 0 }, { 7072, 0, 752, 8704, 0, 2, 1, 16 }, { 0, 0, 127, 4062, 0, 0, 0, 0 },
+        { 322, 0, 34, 291, 0, 1, 0, 1 }, { 6576, 0, 1336, 16384, 1, 0, 1, 0 }, { 7072, 0, 752, 8704, 0, 2, 1, 16 }, 8,
+        120, 12544, 3 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 1504, 0, 392, 4096, 1, 0, 1, 0 }, { 3328, 0, 448, 7168, 0, 2, 1, 32 }, { 1504, 0, 392, 4096, 1, 0, 1, 0 },
-        { 3328, 0, 448, 7168, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    { { 1504, 0, 392, 4096, 1, 0, 1, 0 }, { 3328, 0, 448, 7168, 0, 2, 1, 32 }, { 3, 0, 63, 2014, 0, 0, 0, 0 },
+        { 84, 0, 11, 163, 0, 1, 0, 1 }, { 1504, 0, 392, 4096, 1, 0, 1, 0 }, { 3328, 0, 448, 7168, 0, 2, 1, 32 }, 4, 88,
+        9600, 2 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 4048, 0, 456, 4096, 1, 0, 1, 0 }, { 4768, 0, 608, 8192, 0, 2, 1, 32 }, { 4048, 0, 456, 4096, 1, 0, 1, 0 },
-        { 4768, 0, 608, 8192, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    { { 4048, 0, 456, 4096, 1, 0, 1, 0 }, { 4768, 0, 608, 8192, 0, 2, 1, 32 }, { 0, 0, 62, 1981, 0, 0, 0, 0 },
+        { 89, 0, 15, 196, 0, 1, 0, 1 }, { 4048, 0, 456, 4096, 1, 0, 1, 0 }, { 4768, 0, 608, 8192, 0, 2, 1, 32 }, 4, 88,
+        9600, 2 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 426, 0, 156, 2048, 1, 0, 1, 0 }, { 1016, 0, 168, 3072, 0, 2, 1, 16 }, { 426, 0, 156, 2048, 1, 0, 1, 0 },
-        { 1016, 0, 168, 3072, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    { { 426, 0, 156, 2048, 1, 0, 1, 0 }, { 1016, 0, 168, 3072, 0, 2, 1, 16 }, { 3, 0, 64, 2048, 0, 0, 0, 0 },
+        { 44, 0, 5, 64, 0, 1, 0, 1 }, { 426, 0, 156, 2048, 1, 0, 1, 0 }, { 1016, 0, 168, 3072, 0, 2, 1, 16 }, 2, 88,
+        2176, 1 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
-    { { 744, 0, 164, 2048, 1, 0, 1, 0 }, { 1376, 0, 208, 3584, 0, 2, 1, 16 }, { 744, 0, 164, 2048, 1, 0, 1, 0 },
-        { 1376, 0, 208, 3584, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    { { 744, 0, 164, 2048, 1, 0, 1, 0 }, { 1376, 0, 208, 3584, 0, 2, 1, 16 }, { 0, 0, 63, 2014, 0, 0, 0, 0 },
+        { 46, 0, 8, 99, 0, 1, 0, 1 }, { 744, 0, 164, 2048, 1, 0, 1, 0 }, { 1376, 0, 208, 3584, 0, 2, 1, 16 }, 2, 88,
+        2176, 1 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 4 together */
-    { { 422, 0, 560, 8192, 1, 0, 1, 0 }, { 1188, 0, 160, 3072, 0, 2, 1, 8 }, { 422, 0, 560, 8192, 1, 0, 1, 0 },
-        { 1188, 0, 160, 3072, 0, 2, 1, 8 }, 2, 128, 4224, 3 },
+    { { 422, 0, 560, 8192, 1, 0, 1, 0 }, { 1188, 0, 160, 3072, 0, 2, 1, 8 }, { 4, 0, 64, 2048, 0, 0, 0, 0 },
+        { 146, 0, 9, 128, 0, 1, 0, 1 }, { 422, 0, 560, 8192, 1, 0, 1, 0 }, { 1188, 0, 160, 3072, 0, 2, 1, 8 }, 2, 128,
+        4224, 3 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 1 together */
-    { { 2320, 0, 616, 8192, 1, 0, 1, 0 }, { 1888, 0, 264, 5376, 0, 2, 1, 8 }, { 2320, 0, 616, 8192, 1, 0, 1, 0 },
-        { 1888, 0, 264, 5376, 0, 2, 1, 8 }, 2, 128, 4224, 3 },
+    { { 2320, 0, 616, 8192, 1, 0, 1, 0 }, { 1888, 0, 264, 5376, 0, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
+        { 156, 0, 14, 166, 0, 1, 0, 1 }, { 2320, 0, 616, 8192, 1, 0, 1, 0 }, { 1888, 0, 264, 5376, 0, 2, 1, 8 }, 2, 128,
+        4224, 3 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -292,7 +306,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit0) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
@@ -304,7 +320,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit0) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
@@ -316,7 +334,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit0) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
@@ -328,7 +348,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit0) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
@@ -340,7 +362,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit0) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
@@ -352,7 +376,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 32));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit0) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
@@ -364,7 +390,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit0) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
@@ -739,38 +767,48 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 236, 0, 268, 256, 2, 0, 0, 0 }, { 484, 0, 278, 16640, 0, 1, 1, 35 }, { 236, 0, 268, 256, 2, 0, 0, 0 },
-        { 484, 0, 278, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 236, 0, 268, 256, 2, 0, 0, 0 }, { 484, 0, 278, 16640, 0, 1, 1, 35 }, { 118, 0, 197, 1965, 0, 0, 1, 0 },
+        { 11, 0, 11, 116, 0, 1, 0, 1 }, { 236, 0, 268, 256, 2, 0, 0, 0 }, { 484, 0, 278, 16640, 0, 1, 1, 35 }, 2, 41,
+        24960, 2 },
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 10412, 0, 524, 256, 2, 0, 0, 0 }, { 6244, 0, 854, 18688, 0, 1, 1, 35 }, { 10412, 0, 524, 256, 2, 0, 0, 0 },
-        { 6244, 0, 854, 18688, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 10412, 0, 524, 256, 2, 0, 0, 0 }, { 6244, 0, 854, 18688, 0, 1, 1, 35 }, { 5203, 0, 386, 4013, 0, 0, 1, 0 },
+        { 17, 0, 14, 116, 0, 1, 0, 1 }, { 10412, 0, 524, 256, 2, 0, 0, 0 }, { 6244, 0, 854, 18688, 0, 1, 1, 35 }, 2, 41,
+        24960, 2 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 150, 0, 104, 128, 2, 0, 0, 0 }, { 146, 0, 75, 4224, 0, 1, 1, 19 }, { 150, 0, 104, 128, 2, 0, 0, 0 },
-        { 146, 0, 75, 4224, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    { { 150, 0, 104, 128, 2, 0, 0, 0 }, { 146, 0, 75, 4224, 0, 1, 1, 19 }, { 54, 0, 67, 1005, 0, 0, 1, 0 },
+        { 6, 0, 6, 52, 0, 1, 0, 1 }, { 150, 0, 104, 128, 2, 0, 0, 0 }, { 146, 0, 75, 4224, 0, 1, 1, 19 }, 4, 41, 8448,
+        3 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 3966, 0, 200, 128, 2, 0, 0, 0 }, { 1586, 0, 235, 5248, 0, 1, 1, 19 }, { 3966, 0, 200, 128, 2, 0, 0, 0 },
-        { 1586, 0, 235, 5248, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    { { 3966, 0, 200, 128, 2, 0, 0, 0 }, { 1586, 0, 235, 5248, 0, 1, 1, 19 }, { 1323, 0, 130, 2029, 0, 0, 1, 0 },
+        { 9, 0, 7, 52, 0, 1, 0, 1 }, { 3966, 0, 200, 128, 2, 0, 0, 0 }, { 1586, 0, 235, 5248, 0, 1, 1, 19 }, 4, 41,
+        8448, 3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 270, 0, 110, 64, 2, 0, 0, 0 }, { 256, 0, 79, 4352, 0, 1, 1, 35 }, { 270, 0, 110, 64, 2, 0, 0, 0 },
-        { 256, 0, 79, 4352, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    { { 270, 0, 110, 64, 2, 0, 0, 0 }, { 256, 0, 79, 4352, 0, 1, 1, 35 }, { 94, 0, 53, 514, 0, 0, 1, 0 },
+        { 6, 0, 4, 31, 0, 1, 0, 1 }, { 270, 0, 110, 64, 2, 0, 0, 0 }, { 256, 0, 79, 4352, 0, 1, 1, 35 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 4086, 0, 206, 64, 2, 0, 0, 0 }, { 1696, 0, 223, 4864, 0, 1, 1, 35 }, { 4086, 0, 206, 64, 2, 0, 0, 0 },
-        { 1696, 0, 223, 4864, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    { { 4086, 0, 206, 64, 2, 0, 0, 0 }, { 1696, 0, 223, 4864, 0, 1, 1, 35 }, { 1365, 0, 101, 1026, 0, 0, 1, 0 },
+        { 7, 0, 4, 31, 0, 1, 0, 1 }, { 4086, 0, 206, 64, 2, 0, 0, 0 }, { 1696, 0, 223, 4864, 0, 1, 1, 35 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 138, 0, 56, 64, 2, 0, 0, 0 }, { 130, 0, 41, 2176, 0, 1, 1, 19 }, { 138, 0, 56, 64, 2, 0, 0, 0 },
-        { 130, 0, 41, 2176, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    { { 138, 0, 56, 64, 2, 0, 0, 0 }, { 130, 0, 41, 2176, 0, 1, 1, 19 }, { 50, 0, 35, 518, 0, 0, 1, 0 },
+        { 6, 0, 4, 27, 0, 1, 0, 1 }, { 138, 0, 56, 64, 2, 0, 0, 0 }, { 130, 0, 41, 2176, 0, 1, 1, 19 }, 4, 41, 4352,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 2046, 0, 104, 64, 2, 0, 0, 0 }, { 850, 0, 121, 2688, 0, 1, 1, 19 }, { 2046, 0, 104, 64, 2, 0, 0, 0 },
-        { 850, 0, 121, 2688, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    { { 2046, 0, 104, 64, 2, 0, 0, 0 }, { 850, 0, 121, 2688, 0, 1, 1, 19 }, { 685, 0, 67, 1030, 0, 0, 1, 0 },
+        { 7, 0, 4, 27, 0, 1, 0, 1 }, { 2046, 0, 104, 64, 2, 0, 0, 0 }, { 850, 0, 121, 2688, 0, 1, 1, 19 }, 4, 41, 4352,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 510, 0, 122, 64, 2, 0, 0, 0 }, { 476, 0, 90, 4608, 0, 1, 1, 67 }, { 510, 0, 122, 64, 2, 0, 0, 0 },
-        { 476, 0, 90, 4608, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    { { 510, 0, 122, 64, 2, 0, 0, 0 }, { 476, 0, 90, 4608, 0, 1, 1, 67 }, { 174, 0, 49, 271, 0, 0, 1, 0 },
+        { 6, 0, 3, 18, 0, 1, 0, 1 }, { 510, 0, 122, 64, 2, 0, 0, 0 }, { 476, 0, 90, 4608, 0, 1, 1, 67 }, 8, 41, 9216,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 4326, 0, 218, 64, 2, 0, 0, 0 }, { 1916, 0, 226, 4864, 0, 1, 1, 67 }, { 4326, 0, 218, 64, 2, 0, 0, 0 },
-        { 1916, 0, 226, 4864, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    { { 4326, 0, 218, 64, 2, 0, 0, 0 }, { 1916, 0, 226, 4864, 0, 1, 1, 67 }, { 1446, 0, 89, 527, 0, 0, 1, 0 },
+        { 6, 0, 3, 18, 0, 1, 0, 1 }, { 4326, 0, 218, 64, 2, 0, 0, 0 }, { 1916, 0, 226, 4864, 0, 1, 1, 67 }, 8, 41, 9216,
+        3 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -779,7 +817,9 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit0) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -790,7 +830,9 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit0) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -801,7 +843,9 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit0) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -812,7 +856,9 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit0) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -823,7 +869,9 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit0) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(2, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(2, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));

@@ -193,64 +193,82 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 4 together */
-    { { 1728, 0, 4528, 131072, 1, 0, 1, 0 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 },
-        { 1728, 0, 4528, 131072, 1, 0, 1, 0 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+    { { 1728, 0, 4528, 131072, 1, 0, 1, 0 }, { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, { 0, 0, 128, 3219, 0, 0, 0, 0 },
+        { 585, 512, 56, 1902, 0, 1, 0, 1 }, { 1728, 0, 4528, 131072, 1, 0, 1, 0 },
+        { 9456, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 1, 1 together */
-    { { 6720, 0, 4656, 131072, 1, 0, 1, 0 }, { 12160, 8192, 2192, 37376, 0, 2, 1, 16 },
-        { 6720, 0, 4656, 131072, 1, 0, 1, 0 }, { 12160, 8192, 2192, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
+    { { 6720, 0, 4656, 131072, 1, 0, 1, 0 }, { 12160, 8192, 2192, 37376, 0, 2, 1, 16 }, { 0, 0, 228, 7280, 0, 0, 0, 0 },
+        { 600, 512, 109, 1936, 0, 1, 0, 1 }, { 6720, 0, 4656, 131072, 1, 0, 1, 0 },
+        { 12160, 8192, 2192, 37376, 0, 2, 1, 16 }, 8, 168, 24960, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 4 together */
-    { { 1680, 0, 4400, 131072, 1, 0, 1, 0 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 },
-        { 1680, 0, 4400, 131072, 1, 0, 1, 0 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    { { 1680, 0, 4400, 131072, 1, 0, 1, 0 }, { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, { 0, 0, 128, 3414, 0, 0, 0, 0 },
+        { 585, 512, 56, 1707, 0, 1, 0, 1 }, { 1680, 0, 4400, 131072, 1, 0, 1, 0 },
+        { 4728, 4096, 704, 16384, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 1, 1 together */
-    { { 5440, 0, 4528, 131072, 1, 0, 1, 0 }, { 6080, 4096, 1160, 20736, 0, 2, 1, 8 },
-        { 5440, 0, 4528, 131072, 1, 0, 1, 0 }, { 6080, 4096, 1160, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
+    { { 5440, 0, 4528, 131072, 1, 0, 1, 0 }, { 6080, 4096, 1160, 20736, 0, 2, 1, 8 }, { 0, 0, 234, 7472, 0, 0, 0, 0 },
+        { 600, 512, 103, 1744, 0, 1, 0, 1 }, { 5440, 0, 4528, 131072, 1, 0, 1, 0 },
+        { 6080, 4096, 1160, 20736, 0, 2, 1, 8 }, 8, 168, 16640, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
-    { { 864, 0, 2296, 65536, 1, 0, 1, 0 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, { 864, 0, 2296, 65536, 1, 0, 1, 0 },
-        { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    { { 864, 0, 2296, 65536, 1, 0, 1, 0 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 }, { 2, 0, 64, 1707, 0, 0, 0, 0 },
+        { 296, 256, 32, 1366, 0, 1, 0, 1 }, { 864, 0, 2296, 65536, 1, 0, 1, 0 }, { 2396, 2048, 416, 12288, 0, 2, 1, 8 },
+        4, 168, 12544, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 3680, 0, 2360, 65536, 1, 0, 1, 0 }, { 3408, 2048, 744, 14592, 0, 2, 1, 8 },
-        { 3680, 0, 2360, 65536, 1, 0, 1, 0 }, { 3408, 2048, 744, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
+    { { 3680, 0, 2360, 65536, 1, 0, 1, 0 }, { 3408, 2048, 744, 14592, 0, 2, 1, 8 }, { 0, 0, 117, 3718, 0, 0, 0, 0 },
+        { 306, 256, 68, 1403, 0, 1, 0, 1 }, { 3680, 0, 2360, 65536, 1, 0, 1, 0 },
+        { 3408, 2048, 744, 14592, 0, 2, 1, 8 }, 4, 168, 12544, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 4 together */
-    { { 2832, 0, 2656, 65536, 1, 0, 1, 0 }, { 5728, 4096, 1152, 26624, 0, 2, 1, 16 },
-        { 2832, 0, 2656, 65536, 1, 0, 1, 0 }, { 5728, 4096, 1152, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+    { { 2832, 0, 2656, 65536, 1, 0, 1, 0 }, { 5728, 4096, 1152, 26624, 0, 2, 1, 16 }, { 0, 0, 115, 3658, 0, 0, 0, 0 },
+        { 316, 256, 54, 1463, 0, 1, 0, 1 }, { 2832, 0, 2656, 65536, 1, 0, 1, 0 },
+        { 5728, 4096, 1152, 26624, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 1, 1 together */
-    { { 6576, 0, 2656, 65536, 1, 0, 1, 0 }, { 7072, 4096, 1552, 27136, 0, 2, 1, 16 },
-        { 6576, 0, 2656, 65536, 1, 0, 1, 0 }, { 7072, 4096, 1552, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
+    { { 6576, 0, 2656, 65536, 1, 0, 1, 0 }, { 7072, 4096, 1552, 27136, 0, 2, 1, 16 }, { 0, 0, 114, 3623, 0, 0, 0, 0 },
+        { 322, 256, 79, 1498, 0, 1, 0, 1 }, { 6576, 0, 2656, 65536, 1, 0, 1, 0 },
+        { 7072, 4096, 1552, 27136, 0, 2, 1, 16 }, 8, 120, 25088, 3 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 4 together */
-    { { 1552, 0, 908, 16384, 1, 0, 1, 0 }, { 3424, 2048, 992, 25600, 0, 2, 1, 32 }, { 1552, 0, 908, 16384, 1, 0, 1, 0 },
-        { 3424, 2048, 992, 25600, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    { { 1552, 0, 908, 16384, 1, 0, 1, 0 }, { 3424, 2048, 992, 25600, 0, 2, 1, 32 }, { 0, 0, 57, 1810, 0, 0, 0, 0 },
+        { 86, 64, 24, 751, 0, 1, 0, 1 }, { 1552, 0, 908, 16384, 1, 0, 1, 0 }, { 3424, 2048, 992, 25600, 0, 2, 1, 32 },
+        4, 88, 19200, 2 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 2, 1 together */
-    { { 4048, 0, 908, 16384, 1, 0, 1, 0 }, { 4768, 2048, 1408, 26624, 0, 2, 1, 32 },
-        { 4048, 0, 908, 16384, 1, 0, 1, 0 }, { 4768, 2048, 1408, 26624, 0, 2, 1, 32 }, 4, 88, 19200, 2 },
+    { { 4048, 0, 908, 16384, 1, 0, 1, 0 }, { 4768, 2048, 1408, 26624, 0, 2, 1, 32 }, { 0, 0, 56, 1776, 0, 0, 0, 0 },
+        { 89, 64, 37, 784, 0, 1, 0, 1 }, { 4048, 0, 908, 16384, 1, 0, 1, 0 }, { 4768, 2048, 1408, 26624, 0, 2, 1, 32 },
+        4, 88, 19200, 2 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 4 together */
-    { { 432, 0, 326, 8192, 1, 0, 1, 0 }, { 1040, 512, 352, 9216, 0, 2, 1, 16 }, { 432, 0, 326, 8192, 1, 0, 1, 0 },
-        { 1040, 512, 352, 9216, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
+    { { 432, 0, 326, 8192, 1, 0, 1, 0 }, { 1040, 512, 352, 9216, 0, 2, 1, 16 }, { 2, 0, 58, 1829, 0, 0, 0, 0 },
+        { 45, 32, 15, 476, 0, 1, 0, 1 }, { 432, 0, 326, 8192, 1, 0, 1, 0 }, { 1040, 512, 352, 9216, 0, 2, 1, 16 }, 2,
+        88, 4352, 1 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 4, 1 together */
-    { { 744, 0, 326, 8192, 1, 0, 1, 0 }, { 1376, 512, 464, 9728, 0, 2, 1, 16 }, { 744, 0, 326, 8192, 1, 0, 1, 0 },
-        { 1376, 512, 464, 9728, 0, 2, 1, 16 }, 2, 88, 4352, 1 },
+    { { 744, 0, 326, 8192, 1, 0, 1, 0 }, { 1376, 512, 464, 9728, 0, 2, 1, 16 }, { 0, 0, 57, 1795, 0, 0, 0, 0 },
+        { 46, 32, 22, 510, 0, 1, 0, 1 }, { 744, 0, 326, 8192, 1, 0, 1, 0 }, { 1376, 512, 464, 9728, 0, 2, 1, 16 }, 2,
+        88, 4352, 1 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
-    { { 440, 0, 1164, 32768, 1, 0, 1, 0 }, { 1212, 1024, 256, 8192, 0, 2, 1, 8 }, { 440, 0, 1164, 32768, 1, 0, 1, 0 },
-        { 1212, 1024, 256, 8192, 0, 2, 1, 8 }, 2, 168, 8448, 3 },
+    { { 440, 0, 1164, 32768, 1, 0, 1, 0 }, { 1212, 1024, 256, 8192, 0, 2, 1, 8 }, { 2, 0, 64, 1707, 0, 0, 0, 0 },
+        { 149, 128, 16, 854, 0, 1, 0, 1 }, { 440, 0, 1164, 32768, 1, 0, 1, 0 }, { 1212, 1024, 256, 8192, 0, 2, 1, 8 },
+        2, 168, 8448, 3 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 2320, 0, 1228, 32768, 1, 0, 1, 0 }, { 1888, 1024, 488, 10496, 0, 2, 1, 8 },
-        { 2320, 0, 1228, 32768, 1, 0, 1, 0 }, { 1888, 1024, 488, 10496, 0, 2, 1, 8 }, 2, 168, 8448, 3 },
+    { { 2320, 0, 1228, 32768, 1, 0, 1, 0 }, { 1888, 1024, 488, 10496, 0, 2, 1, 8 }, { 0, 0, 117, 3718, 0, 0, 0, 0 },
+        { 156, 128, 40, 891, 0, 1, 0, 1 }, { 2320, 0, 1228, 32768, 1, 0, 1, 0 }, { 1888, 1024, 488, 10496, 0, 2, 1, 8 },
+        2, 168, 8448, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1, 4 together */
-    { { 2112, 0, 5248, 131072, 1, 0, 1, 0 }, { 1280, 8192, 1280, 32768, 0, 2, 1, 16 },
-        { 2112, 0, 5248, 131072, 1, 0, 1, 0 }, { 1280, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 37376, 3 },
+    { { 2112, 0, 5248, 131072, 1, 0, 1, 0 }, { 1280, 8192, 1280, 32768, 0, 2, 1, 16 }, { 0, 0, 128, 3219, 0, 0, 0, 0 },
+        { 716, 512, 168, 1902, 0, 1, 0, 1 }, { 2112, 0, 5248, 131072, 1, 0, 1, 0 },
+        { 1280, 8192, 1280, 32768, 0, 2, 1, 16 }, 8, 168, 37376, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 4, M = 1, 1 together */
-    { { 9600, 0, 5248, 131072, 1, 0, 1, 0 }, { 3968, 8192, 2192, 37376, 0, 2, 1, 16 },
-        { 9600, 0, 5248, 131072, 1, 0, 1, 0 }, { 3968, 8192, 2192, 37376, 0, 2, 1, 16 }, 8, 168, 37376, 3 },
+    { { 9600, 0, 5248, 131072, 1, 0, 1, 0 }, { 3968, 8192, 2192, 37376, 0, 2, 1, 16 }, { 0, 0, 228, 7280, 0, 0, 0, 0 },
+        { 728, 512, 221, 1936, 0, 1, 0, 1 }, { 9600, 0, 5248, 131072, 1, 0, 1, 0 },
+        { 3968, 8192, 2192, 37376, 0, 2, 1, 16 }, 8, 168, 37376, 3 },
     /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3, 4 together */
-    { { 576, 0, 1408, 32768, 1, 0, 1, 0 }, { 448, 2048, 512, 16384, 0, 2, 1, 16 }, { 576, 0, 1408, 32768, 1, 0, 1, 0 },
-        { 448, 2048, 512, 16384, 0, 2, 1, 16 }, 4, 120, 14208, 2 },
+    { { 576, 0, 1408, 32768, 1, 0, 1, 0 }, { 448, 2048, 512, 16384, 0, 2, 1, 16 }, { 0, 0, 64, 1610, 0, 0, 0, 0 },
+        { 198, 128, 52, 951, 0, 1, 0, 1 }, { 576, 0, 1408, 32768, 1, 0, 1, 0 }, { 448, 2048, 512, 16384, 0, 2, 1, 16 },
+        4, 120, 14208, 2 },
     /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3, 1 together */
-    { { 3072, 0, 1408, 32768, 1, 0, 1, 0 }, { 1792, 2048, 976, 18944, 0, 2, 1, 16 },
-        { 3072, 0, 1408, 32768, 1, 0, 1, 0 }, { 1792, 2048, 976, 18944, 0, 2, 1, 16 }, 4, 120, 14208, 2 },
+    { { 3072, 0, 1408, 32768, 1, 0, 1, 0 }, { 1792, 2048, 976, 18944, 0, 2, 1, 16 }, { 0, 0, 114, 3623, 0, 0, 0, 0 },
+        { 204, 128, 79, 986, 0, 1, 0, 1 }, { 3072, 0, 1408, 32768, 1, 0, 1, 0 },
+        { 1792, 2048, 976, 18944, 0, 2, 1, 16 }, 4, 120, 14208, 2 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
   const long long cf_limit2 = k; /* k */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -260,7 +278,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -273,7 +293,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -286,7 +308,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -299,7 +323,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -312,7 +338,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 32);
+    cf_launch.steps = cf_number_of(cf_limit2) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 32;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -325,7 +353,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -338,7 +368,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 12 : 13;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit2) / 8;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 8 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -352,7 +384,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 14 : 15;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit1, 0, 128));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
@@ -367,7 +401,9 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 16 : 17;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
-    cf_launch.steps = cf_tiles(cf_limit2, 0, 16);
+    cf_launch.steps = cf_number_of(cf_limit2) / 16;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit2) % 16 != 0);
+    cf_launch.turns = cf_number_of(cf_limit2) % 16;
     cf_launch.bytes =
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),

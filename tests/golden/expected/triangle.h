@@ -168,38 +168,48 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, { 294, 0, 522, 256, 1, 0, 0, 0 },
-        { 860, 0, 852, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, { 149, 0, 324, 1833, 0, 0, 1, 0 },
+        { 2, 0, 2, 248, 0, 0, 0, 0 }, { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, 2, 41,
+        24960, 2 },
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 10406, 0, 522, 256, 1, 0, 0, 0 }, { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, { 10406, 0, 522, 256, 1, 0, 0, 0 },
-        { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 10406, 0, 522, 256, 1, 0, 0, 0 }, { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, { 5203, 0, 382, 3881, 0, 0, 1, 0 },
+        { 7, 0, 8, 248, 0, 0, 0, 0 }, { 10406, 0, 522, 256, 1, 0, 0, 0 }, { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, 2, 41,
+        24960, 2 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, { 171, 0, 199, 128, 1, 0, 0, 0 },
-        { 238, 0, 218, 8448, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    { { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, { 62, 0, 99, 937, 0, 0, 1, 0 },
+        { 1, 0, 1, 120, 0, 0, 0, 0 }, { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, 4, 41, 8448,
+        3 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 }, { 3963, 0, 199, 128, 1, 0, 0, 0 },
-        { 1646, 0, 442, 9472, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    { { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 }, { 1323, 0, 128, 1961, 0, 0, 1, 0 },
+        { 4, 0, 4, 120, 0, 0, 0, 0 }, { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 }, 4, 41,
+        8448, 3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, { 291, 0, 205, 64, 1, 0, 0, 0 },
-        { 412, 0, 244, 8704, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    { { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, { 102, 0, 85, 480, 0, 0, 1, 0 },
+        { 1, 0, 1, 65, 0, 0, 0, 0 }, { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, { 4083, 0, 205, 64, 1, 0, 0, 0 },
-        { 1820, 0, 452, 9216, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    { { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, { 1365, 0, 99, 992, 0, 0, 1, 0 },
+        { 2, 0, 3, 65, 0, 0, 0, 0 }, { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, { 147, 0, 103, 64, 1, 0, 0, 0 },
-        { 206, 0, 122, 4352, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    { { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, { 54, 0, 51, 483, 0, 0, 1, 0 },
+        { 1, 0, 1, 62, 0, 0, 0, 0 }, { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, 4, 41, 4352,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, { 2043, 0, 103, 64, 1, 0, 0, 0 },
-        { 910, 0, 234, 4864, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    { { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, { 685, 0, 66, 995, 0, 0, 1, 0 },
+        { 2, 0, 2, 62, 0, 0, 0, 0 }, { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, 4, 41, 4352,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, { 531, 0, 217, 32, 1, 0, 0, 0 },
-        { 760, 0, 296, 9216, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    { { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, { 182, 0, 81, 253, 0, 0, 1, 0 },
+        { 1, 0, 1, 36, 0, 0, 0, 0 }, { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, 8, 41, 9216,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, { 4323, 0, 217, 32, 1, 0, 0, 0 },
-        { 2168, 0, 496, 9472, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    { { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, { 1446, 0, 88, 509, 0, 0, 1, 0 },
+        { 1, 0, 2, 36, 0, 0, 0, 0 }, { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, 8, 41, 9216,
+        3 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -208,7 +218,9 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit0) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -219,7 +231,9 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit0) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -230,7 +244,9 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 128);
+    cf_launch.steps = cf_number_of(cf_limit0) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 128;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -241,7 +257,9 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 64);
+    cf_launch.steps = cf_number_of(cf_limit0) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 64;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
@@ -252,7 +270,9 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_tiles(cf_limit0, 0, 256);
+    cf_launch.steps = cf_number_of(cf_limit0) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit0) % 256;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));

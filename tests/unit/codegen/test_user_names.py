@@ -157,7 +157,8 @@ def test_any_name_of_generated_code_is_free_for_the_program(folder: Path, part: 
     # In an order that has nothing to do with the alphabet: each part has names of all kinds.
     names = found[part::PARTS]
     for shape, some in zip(("stencil", "sweeps", "product"), _parts(names, (0.6, 0.3, 0.1)), strict=True):
-        emitted(folder, program(shape, some))
+        if some:
+            emitted(folder, program(shape, some))
 
 
 def test_names_of_functions_that_launchers_call_are_free_for_the_program(folder: Path) -> None:

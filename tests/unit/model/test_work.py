@@ -103,6 +103,26 @@ def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
     assert work.threads == 256
 
 
+def test_a_step_of_a_product_that_is_not_whole_does_the_multiply_adds_of_its_turns() -> None:
+    region = compiled("gemm").plan.functions[0].regions[0]
+    work = tile_work(
+        region.tilings[0].kernel, _tree(compiled("gemm"), 0).leaves[0].fragment, (16, 16, 8, 8, 16, 3, 2), 4
+    )
+    multiply_adds, read = 128 * 128 // 32, (8 + 8) // 4 * 8
+    assert multiply_adds <= work.turn.instructions <= multiply_adds + 5 * read
+    assert work.part.instructions < work.step.instructions / 4
+    machine = load_device("h200").machine()
+    cycles = [
+        found.cycles
+        for turns in range(16, 32)
+        for found in [
+            cost(machine, work, Launch(132, turns // 16, int(turns % 16 > 0), turns % 16, False, 0))
+        ]
+        if found is not None
+    ]
+    assert cycles == sorted(set(cycles))  # a whole step is unrolled, and may cost less than its turns
+
+
 def test_copies_ahead_of_a_loop_are_no_more_than_the_loop_has_steps() -> None:
     """Two pieces are begun before the loop, and none behind its end: 3 steps read three pieces, not five."""
     region = compiled("gemm").plan.functions[0].regions[0]
@@ -188,7 +208,7 @@ def test_more_blocks_never_cost_less() -> None:
     cycles = [
         found.cycles
         for blocks in (1, 132, 133, 600, 1000, 5000, 100000)
-        for found in [cost(machine, work, Launch(blocks, 32, False, 0))]
+        for found in [cost(machine, work, Launch(blocks, 32, 0, 0, False, 0))]
         if found is not None
     ]
     assert len(cycles) == 7
