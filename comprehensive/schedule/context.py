@@ -136,6 +136,12 @@ class TileContext:
             of_coordinate = ("i", "o", "e", "t", "r", "blocks", "low", "high", "place", "turned")
             wanted += [f"{base}{number}" for base in of_coordinate]
         wanted += [f"{base}_{a.name}" for a in nest.arrays for base in OF_ARRAYS]
+        wanted += dict.fromkeys(
+            f"counter_{s.iterator}"
+            for body in tile.bodies
+            for s in statements_in(body)
+            if isinstance(s, For) and s.type is None
+        )
         return TileContext(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
     def limit(self, number: int) -> Expr:

@@ -17,6 +17,7 @@ from typing import assert_never
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.traverse import rename
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -38,7 +39,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import declared, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, TileContext, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
 
@@ -102,6 +103,8 @@ class UnrollAndJam:
                     then=tuple(map(self.inside, statement.then)),
                     otherwise=tuple(map(self.inside, statement.otherwise)),
                 )
+            case For() if statement.type is None and statement.iterator in self.scalars:
+                return self._counted(statement)
             case For():
                 within = replace(self, scalars=self.scalars - {statement.iterator})
                 return replace(
@@ -122,6 +125,19 @@ class UnrollAndJam:
                 return statement
             case _:
                 assert_never(statement)
+
+    def _counted(self, loop: For) -> Stmt:
+        """A loop that counts in a scalar of the point, which is an element of an array: it counts in a scalar of its own.
+
+        ``for (w = 9; w > 0; w--) S(w)  -->  int c = w[r]; for (c = 9; c > 0; c--) S(c); w[r] = c;``
+        """
+        name, count = loop.iterator, self.context.names[f"counter_{loop.iterator}"]
+        (renamed,) = rename((loop,), {name: count})
+        bodies = (statement for body in self.context.tile.bodies for statement in statements_in(body))
+        type = next(declared(statement)[name] for statement in bodies if name in declared(statement))
+        before = Declare(type, count, (), self.value(Name(name)))
+        after = self.one(Assign(Name(name), "=", Name(count), loop.span))
+        return Block((before, self.inside(renamed), after))
 
     def at_one(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements as they are, with their references to data."""

@@ -49,6 +49,16 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "k"), "f4"), "b": (("n", "k"), "f4"), "c": (("m", "n"), "f4")},
     ),
+    "loops that count in what is there before and behind them": (
+        PLANE.format(
+            parameters="int x[m][n], int y[m][n], int z[m][n]",
+            body="int t = x[i][j] % 7, l = 2, u = 0; while (t > 0) t--; "
+            "for (l = x[i][j] % 5; l < 9 - t; l += 2) { if (l == 6) break; u += l; if (u % 3 == 0) continue; u++; } "
+            "for (t = l; t > -l; t--) for (l = t; l > 0; l -= 3) u -= l; "
+            "y[i][j] = u; z[i][j] = l + t;",
+        ),
+        {"x": (("m", "n"), "i4"), "y": (("m", "n"), "i4"), "z": (("m", "n"), "i4")},
+    ),
     "conditions on data": (
         PLANE.format(
             parameters="int x[m][n], int y[m][n], int z[m][n]",
@@ -61,7 +71,10 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", quick_of(CASES, {"conditions on data"}))
+@pytest.mark.parametrize(
+    "name",
+    quick_of(CASES, {"conditions on data", "loops that count in what is there before and behind them"}),
+)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "m": 66, "n": 20, "k": 5}]
