@@ -71,18 +71,15 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
 from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.copies import Copies
 from comprehensive.model.depth import LOADED, Data, depth_of, forget
 from comprehensive.model.integers import calculate
 from comprehensive.model.thread_values import Value, converted, merged, vector_of
 from comprehensive.model.touch import Touch
+from comprehensive.model.turns import FIRST_TURNS, SAMPLES, later_weights, turns_left, weights
 
-FIRST_TURNS = 4
-"""Turns of a loop that are gone through one by one."""
-PERIOD = 4
-"""Turns after these that stand for all others: accesses of 16 bytes make every fourth turn the same."""
 TURNS_OF_DATA = 8
 """The turns that a loop is taken to do whose header reads data."""
 MMA_MULTIPLY_ADDS = 16 * 8 * 8
@@ -139,7 +136,6 @@ class Walk:
         self._wide = ScalarType.DOUBLE in self._data.values()
         self._registers: dict[tuple[str, tuple[int, ...]], Data] = {}
         self._alike: dict[int, bool] = {}
-        self._added_chain = 0
 
     def work(self) -> Work:
         """Return all that has been counted."""
@@ -284,22 +280,28 @@ class Walk:
         if turns and loop.unrolled and not every and self._is_alike(loop):
             self.statements(loop.body, times * turns)
             return
-        for alike in _weights(turns, every=every):
-            self._turn(loop, times * alike, in_one_region)
-            if in_one_region and alike > 1:
-                self.tally.chain += round(self._added_chain * (alike - 1))
-            self.values[loop.iterator] = self.values[loop.iterator] + self._value(loop.step, 0)
+        for alike in [1] * turns if every else weights(turns):
+            self._turn(loop, times, alike, in_one_region)
+            self._count_on(loop, 1)
 
-    def _turn(self, loop: For[KernelStmt], times: float, in_one_region: bool) -> None:
+    def _turn(self, loop: For[KernelStmt], times: float, alike: float, in_one_region: bool) -> None:
+        """A turn of a loop that is done so many times, which stands for as many turns as are alike."""
         chain = self.tally.chain
-        self.statements(loop.body, times)
-        self._added_chain = max(0, self.tally.chain - chain)
-        if not in_one_region:
-            self._end_of_region(times)
+        self.statements(loop.body, times * alike)
+        if in_one_region:
+            self.tally.chain += round(max(0, self.tally.chain - chain) * (alike - 1))
+        else:
+            self._end_of_region(times * alike)
+
+    def _count_on(self, loop: For[KernelStmt], turns: int) -> None:
+        """Let the iterator of a loop go on by so many turns."""
+        number, step = self.values[loop.iterator], self._value(loop.step, 0)
+        if turns and not (isinstance(number, Data) or isinstance(step, Data)):
+            self.values[loop.iterator] = number + turns * step
 
     def _uneven_loop(self, header: For[KernelStmt], times: float, in_one_region: bool) -> None:
         """A loop of which threads may do more or fewer turns."""
-        before, turn = self._active, 0
+        before, turn, together = self._active, 0, 1
         while True:
             held = self._value(Binary(header.relation, Name(header.iterator), header.bound), 0)
             if isinstance(held, np.ndarray):
@@ -313,11 +315,25 @@ class Walk:
             if not held:
                 break
             turn += 1
-            self._turn(header, times, in_one_region)
-            number = self.values[header.iterator]
-            if not isinstance(number, Data):
-                self.values[header.iterator] = number + self._value(header.step, 0)
+            each: list[float] = [together]
+            if turn == FIRST_TURNS + 1 and (left := self._turns_left(header)) is not None:
+                least, most = left
+                each, together = later_weights(least), -(-max(1, most - least) // SAMPLES)
+            for alike in each:
+                self._turn(header, times, alike, in_one_region)
+                self._count_on(header, 1)
+            self._count_on(header, round(sum(each)) - len(each))
         self._active = before
+
+    def _turns_left(self, header: For[KernelStmt]) -> tuple[int, int] | None:
+        """Return the fewest and the most turns that threads in a loop still do; None where it is not known."""
+        changed = assigned_scalars(header.body) | {header.iterator}
+        if changed & (names_read(header.bound) | names_read(header.step)):
+            return None
+        number, bound, step = (self._value(e, 0) for e in (Name(header.iterator), header.bound, header.step))
+        if any(isinstance(value, Data) for value in (number, bound, step)):
+            return None
+        return turns_left(header.relation, number, bound, step, self._active)
 
     def _turns(self, header: For[KernelStmt]) -> int | None:
         """Return the trip count of a loop, if it is the same for all threads and the loop counts up in equal steps."""
@@ -475,14 +491,6 @@ class Walk:
             self.tally.of_shared(begin, width, times, self._active, stores=stores)
         else:
             self.tally.of_global(array, begin, width, times, self._active, stores=stores)
-
-
-def _weights(turns: int, *, every: bool) -> list[float]:
-    """Return for each turn that is gone through how many turns it stands for."""
-    others = turns - FIRST_TURNS
-    if every or others <= PERIOD:
-        return [1] * turns
-    return [1] * FIRST_TURNS + [others / PERIOD] * PERIOD
 
 
 def _moved(reference: Index, elements: int) -> Index:

@@ -127,7 +127,7 @@ class UnrollAndJam:
                 assert_never(statement)
 
     def _counted(self, loop: For) -> Stmt:
-        """A loop that counts in a scalar of the point, which is an element of an array: it counts in a scalar of its own.
+        """A loop that counts in a scalar of the point, which is an element of an array, counts in one of its own.
 
         ``for (w = 9; w > 0; w--) S(w)  -->  int c = w[r]; for (c = 9; c > 0; c--) S(c); w[r] = c;``
         """

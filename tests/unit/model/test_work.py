@@ -15,6 +15,8 @@ from comprehensive.machine.cost import Launch, cost, resident_blocks
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.machine.sites import LINES_TOGETHER, MOST_APART, Shape, leaf_work
+from comprehensive.model import block
+from comprehensive.model import tile_work as tile_work_module
 from comprehensive.model.accesses import Tally
 from comprehensive.model.integers import calculate
 from comprehensive.model.leaf_cost import numbers
@@ -121,6 +123,31 @@ def test_a_step_of_a_product_that_is_not_whole_does_the_multiply_adds_of_its_tur
         if found is not None
     ]
     assert cycles == sorted(set(cycles))  # a whole step is unrolled, and may cost less than its turns
+
+
+@pytest.mark.parametrize(
+    "header", ["l = i * 2 % 64; l < n; l++", "l = n; l >= i % 40; l -= 3", "l = 7 * (i % 32); l < n; l++"]
+)
+def test_a_few_turns_stand_for_those_of_loops_that_differ_from_thread_to_thread(
+    header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "loops.mf"
+    body = f"float s = 0; for (int {header}) s += x[l] * x[i]; y[i] = s;"
+    source.write_text(
+        "void f(int m, int n, const float x[n + 1], float y[m], int B) "
+        f"{{ meta_schedule block(B) {{ meta_for (int i = 0; i < m; i++) {{ {body} }} }} }}"
+    )
+    monkeypatch.setattr(tile_work_module, "ALIGNED", 512)
+    (plan,) = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
+    tile_work.cache_clear()
+    sampled = plan.work(plan.instances[0], 0)
+    monkeypatch.setattr(block, "FIRST_TURNS", 1 << 20)
+    tile_work.cache_clear()
+    exact = plan.work(plan.instances[0], 0)
+    tile_work.cache_clear()
+    assert sampled != exact
+    for name in ("instructions", "wavefronts", "depth"):
+        assert getattr(sampled.once, name) == pytest.approx(getattr(exact.once, name), rel=0.05)
 
 
 def test_copies_ahead_of_a_loop_are_no_more_than_the_loop_has_steps() -> None:
