@@ -89,7 +89,11 @@ def test_accesses_are_of_shared_memory_and_the_rest_is_as_it_was(
 
 
 @pytest.mark.parametrize(
-    ("arch", "name", "shared_bytes"), [*((*case, 0) for case in CASES), ("sm_90", "widths", 1000)]
+    ("arch", "name", "shared_bytes"),
+    quick_of(
+        [*((*case, 0) for case in CASES), ("sm_90", "widths", 1000)],
+        {("sm_75", "words", 0), ("sm_90", "widths", 0), ("sm_90", "widths", 1000)},
+    ),
 )
 def test_slots_are_behind_the_memory_of_the_kernel_and_no_two_of_them_meet(
     cubins: Mapping[str, bytes], arch: str, name: str, shared_bytes: int

@@ -264,6 +264,7 @@ def maker(kernel: Kernel) -> Maker:
     return Maker(kernel, find_assembler(), Ptxas(tool("ptxas"), Cache.default()), load_device(DEVICE))
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_kernels_are_alone_and_nothing_is_left_to_contract(compiled: Mapping[str, Kernel]) -> None:
     for kernel in compiled.values():

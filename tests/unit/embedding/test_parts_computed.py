@@ -157,6 +157,7 @@ def test_parts_of_several_versions_compute_what_one_launch_does(
             assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_kernels_that_are_tried_have_numbers_and_blocks_of_one_size(tmp_path: Path) -> None:
     source = tmp_path / "f.mf"
     source.write_text(WALKING, encoding="utf-8")
