@@ -283,10 +283,9 @@ def test_the_generated_kernel_has_the_loops_that_are_told(nvcc: Tool) -> None:
     assert len(read(maker(kernel).default().cubin, kernel.symbol).loops) == len(kernel.rounds)
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
-@pytest.mark.parametrize(
-    ("name", "target"), [("forces", 80), pytest.param("planes_shared", 80, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("name", "target"), [("forces", 80), ("planes_shared", 80)])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_demoted_variants_do_not_spill_and_compute_the_same(
     name: str, target: int, strategy: str, compiled: Mapping[str, Kernel], tmp_path: Path
