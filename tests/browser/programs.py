@@ -11,6 +11,7 @@ from comprehensive.explanation import RegionExplanation, explain
 from comprehensive.interactive_report.assemble import page_of, to_html
 from comprehensive.machine.device import Device, load_device
 from tests.compiled_specs import OPTIONS, compiled
+from tests.examples import examples
 
 START = {"N": 1000000, "s": 4, "B": 256}
 
@@ -48,7 +49,7 @@ def awkward(folder: Path) -> Compilation:
 
 @cache
 def points() -> tuple[tuple[int, int], ...]:
-    """200 pairs of s and B: small ones, powers of two and what is next to them, in every leaf and dead end."""
+    """Pairs of s and B: small ones, powers of two and what is next to them, in every leaf and dead end."""
     draw = random.Random(20)
     near = [
         1,
@@ -76,7 +77,9 @@ def points() -> tuple[tuple[int, int], ...]:
         1025,
         2048,
     ]
-    return tuple((draw.choice(near), draw.choice([*near, draw.randint(1, 2048)])) for _ in range(200))
+    return tuple(
+        (draw.choice(near), draw.choice([*near, draw.randint(1, 2048)])) for _ in range(examples(200))
+    )
 
 
 def runs(explained: RegionExplanation) -> str:

@@ -71,7 +71,7 @@ def focused(browser: Chromium) -> str:
 # --- sliders
 
 
-def test_sliders_choose_what_explain_says_at_200_points(browser: Chromium) -> None:
+def test_sliders_choose_what_explain_says_at_many_points(browser: Chromium) -> None:
     found: list[str] = browser.run(
         f"""(async () => {{
           const found = [], frame = () => new Promise((r) => requestAnimationFrame(() => r()));

@@ -97,7 +97,7 @@ def test_a_quotient_in_the_notation_of_c_is_one_of_big_integers() -> None:
     assert JAVASCRIPT.variable("new") == "v.new"
 
 
-def test_the_same_case_holds_as_explain_says_at_200_points() -> None:
+def test_the_same_case_holds_as_explain_says_at_many_points() -> None:
     at = ", ".join(literal(jacobi(s=s, B=b)) for s, b in points())
     found = answer(
         f"{script(compiled('jacobi1d'))} const answer = [{at}].map((v) => cf_select(CF_REGIONS.jacobi1d, v));"

@@ -26,8 +26,8 @@ from tests.ptx.runs import Run, runs_of
 FOLDER = Path(__file__).resolve().parent
 # One or two of each dialect of nvcc 13: NVVM 7 writes PTX up to sm_90, NVVM 20 that of sm_100 and after.
 ARCHS = ("sm_75", "sm_90", "sm_100", "sm_120")
-# `make test` compiles a source for the first of these that it is for, and these sources in both dialects.
-QUICK_ARCHS = ("sm_90", "sm_90a", "sm_100", "sm_100a")
+# For the first of these that a source is for all constructs are there; these sources are read in both dialects.
+FIRST_ARCHS = ("sm_90", "sm_90a", "sm_100", "sm_100a")
 BOTH_DIALECTS = {
     "atomics_vector",
     "conversions",
@@ -38,6 +38,14 @@ BOTH_DIALECTS = {
     "vectors",
     "wide_integers",
 }
+QUICK_SOURCES = BOTH_DIALECTS | {
+    *("algorithms", "async_copy", "blackwell", "bulk_copy", "cluster_bounds", "constants", "debugging"),
+    *("divergence", "fast_math", "fp8", "function_pointers", "globals", "half_precision", "heap"),
+    *("inline_assembly", "line_information", "local_arrays", "managed", "names", "predicates", "recursion"),
+    *("separate_compilation", "shared_dynamic", "shuffles", "structs", "switches", "tensor_memory"),
+    *("textures", "traps", "virtual_functions", "wgmma"),
+}
+"""Kinds of declarations, of control flow, of types and of units; `make test` compiles no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +65,15 @@ class Source:
         return runs_of(self.path.read_text(encoding="utf-8"))
 
 
+def is_first(source: Source, arch: str) -> bool:
+    """Whether this is the first architecture that the source is for, of each dialect where both are read."""
+    found = [each for each in FIRST_ARCHS if each in source.archs]
+    return arch in (found if source.name in BOTH_DIALECTS else found[:1])
+
+
 def is_quick(source: Source, arch: str) -> bool:
     """Whether `make test` compiles the source for the architecture; `make test-all` has the others."""
-    found = [each for each in QUICK_ARCHS if each in source.archs]
-    return arch in (found if source.name in BOTH_DIALECTS else found[:1])
+    return source.name in QUICK_SOURCES and is_first(source, arch)
 
 
 def sources(folder: str = "cuda") -> tuple[Source, ...]:

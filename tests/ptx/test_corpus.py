@@ -9,7 +9,7 @@ import pytest
 
 from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.nvcc import Tool, assemble
-from tests.ptx.corpus import Source, assemblies, compiled, is_quick, sources
+from tests.ptx.corpus import Source, assemblies, compiled, is_first, is_quick, sources
 from tests.ptx.runs import Buffer, Run, drawn
 
 WIDTH_BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
@@ -198,12 +198,12 @@ BY_HAND = {
 }
 
 
-def _quick_ptx(cache: Cache, directory: Path) -> list[str]:
+def _ptx_of_all(cache: Cache, directory: Path) -> list[str]:
     return [
         compiled(source, arch, directory, cache=cache).read_text()
         for source in sources()
         for arch in source.archs
-        if is_quick(source, arch)
+        if is_first(source, arch)
     ]
 
 
@@ -215,9 +215,10 @@ def _missing(constructs: dict[str, str], texts: list[str]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_what_nvcc_writes_is_all_there(corpus_cache: Cache, tmp_path: Path):
-    texts = _quick_ptx(corpus_cache, tmp_path)
+    texts = _ptx_of_all(corpus_cache, tmp_path)
     assert _missing(COMPILED, texts) == []
     # Kinds of instructions, such as ld and mma, not their forms.
     assert len({opcode for text in texts for opcode in base_opcodes(text)}) >= 120

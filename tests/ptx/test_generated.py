@@ -39,10 +39,7 @@ def value(expression: str, scalars: Mapping[str, int]) -> int:
 
 @pytest.mark.parametrize(
     ("spec", "sizes"),
-    [
-        pytest.param(*case, marks=() if case[0] in {"matadd", "transpose"} else pytest.mark.slow)
-        for case in SIZES
-    ],
+    [pytest.param(*case, marks=() if case[0] in {"transpose"} else pytest.mark.slow) for case in SIZES],
     ids=[name for name, _ in SIZES],
 )
 def test_every_leaf_gives_the_bits_of_the_cpu(

@@ -28,6 +28,7 @@ def test_hidden_pointers_lead_where_they_led(seed: int, part: int, ptxas: Tool) 
     assert compared(text, pipelines(draw)[part::PARTS], ptxas) == ()
 
 
+@pytest.mark.slow
 def test_every_single_pass_takes_hidden_pointers() -> None:
     assert compared(hidden_pointers(Random(40), kernels=1), (*SINGLE, *LAST), None) == ()
 

@@ -240,6 +240,7 @@ def test_pointers_into_shared_memory_lead_where_they_led(seed: int) -> None:
     assert (results(after) == results(module)).all(), text
 
 
+@pytest.mark.slow
 def test_every_pass_finds_something_in_random_kernels() -> None:
     applied: set[str] = set()
     for seed in range(25):

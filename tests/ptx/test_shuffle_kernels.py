@@ -19,7 +19,7 @@ from tests.ptx.shuffles_reference import Count, accesses, counted
 
 SOURCES = sources("shuffles")
 LONG = {"rhs4th3fort", "separable7_float4", "separable17_float4", "jacobi_float4"}
-LONG |= {"tricubic", "lapgsrb", "sincos", "wave13pt", "laplacian"}
+LONG |= {"tricubic", "lapgsrb", "sincos", "wave13pt", "laplacian", "separable7", "derivative", "gameoflife"}
 EXPECTED: dict[str, dict[str, Any]] = tomllib.loads(
     (FOLDER / "shuffles" / "expected.toml").read_text("utf-8")
 )

@@ -33,7 +33,7 @@ def deltas(remarks: Sequence[Remark]) -> list[int]:
 
 # Kernels that take long, most of whose patterns a shorter one has.
 LONG = {"derivative", "rhs4th3fort", "separable17_float4", "separable7_float4", "tricubic", "tricubic2"}
-LONG |= {"hypterm", "lapgsrb", "jacobi_float4"}
+LONG |= {"hypterm", "lapgsrb", "jacobi_float4", "wave13pt", "sincos", "separable7", "laplacian"}
 
 
 @pytest.mark.toolchain

@@ -18,7 +18,7 @@ from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.statements import Instruction
 from comprehensive.ptx.validate import validated
-from tests.ptx.corpus import FOLDER, compiled, sources
+from tests.ptx.corpus import FOLDER, compiled, is_quick, sources
 from tests.ptx.runs import Buffer, Run, agree, drawn
 
 ALL = "memory-space,vectorize-accesses{assume_pointer_align=16},pre,dce"
@@ -119,14 +119,19 @@ def _results(module: Module, launch: Run) -> list[np.ndarray | bytes]:
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("arch", ["sm_90", pytest.param("sm_100", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("source", sources(), ids=lambda source: source.name)
+@pytest.mark.parametrize(
+    ("source", "arch"),
+    [
+        pytest.param(s, arch, id=f"{s.name}-{arch}", marks=() if is_quick(s, arch) else pytest.mark.slow)
+        for s in sources()
+        for arch in ("sm_90", "sm_100")
+        if arch in s.archs
+    ],
+)
 def test_kernels_of_the_corpus_compute_the_same_before_and_after(
     source, arch, corpus_cache, tmp_path
 ) -> None:
     """The output of nvcc goes through all passes, in the launches that the source asks for."""
-    if arch not in source.archs:
-        pytest.skip(f"not for {arch}")
     path = compiled(source, arch, tmp_path, cache=corpus_cache)
     module = parse(SourceFile(path.name, path.read_text()))
     after = run(module, passes_of(ALL))[-1].after

@@ -46,7 +46,7 @@ def test_control_bits_life_ranges_and_blocks_agree(nvcc: Tool, nvdisasm: Tool, a
     assert not limits or any(limits[pair] == least for pair, least in closest.items())
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", quick_of(ARCHITECTURES, {"sm_75", "sm_90"}))
 def test_what_a_function_takes_is_what_ptxas_says(nvcc: Tool, nvdisasm: Tool, architecture: str) -> None:
     compiled = compile_cubin(nvcc, SOURCE, architecture)
     functions = read_all(compiled.output)

@@ -16,7 +16,7 @@ from tests.compiled_specs import SPECS, compiled
 from tests.schemas import SCHEMAS, schema_faults, validator
 
 DEVICE = load_device("sm_90")
-QUICK = {"jacobi2d", "matmul", "transpose"}
+QUICK = {"jacobi1d", "matmul", "transpose"}
 
 
 def values(spec: str, program: int = 8, size: int = 96) -> dict[str, int]:

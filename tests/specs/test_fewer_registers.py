@@ -18,6 +18,7 @@ from comprehensive.embedding.targets import targets_of
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.soundness.rewritten import rewritten
 from comprehensive.soundness.state import State
+from tests.examples import quick_of
 
 ARCH = "sm_90"
 TEXT = """
@@ -49,7 +50,7 @@ class Made:
     image: Embedded
 
 
-@pytest.fixture(scope="module", params=[48, pytest.param(264, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=quick_of([28, 48, 264], {28}))
 def made(request: pytest.FixtureRequest, nvcc: object, tmp_path_factory: pytest.TempPathFactory) -> Made:
     source = tmp_path_factory.mktemp("sums") / "sums.mf"
     source.write_text(TEXT % request.param)
@@ -111,6 +112,7 @@ def test_what_no_thread_may_have_is_refused_on_every_device(made: Made) -> None:
     assert (needed > 255) == (caps == {255})
 
 
+@pytest.mark.slow
 def test_demoted_kernels_compute_what_they_did_in_the_interpreter(made: Made) -> None:
     plan = made.compilation.plan
     found = rewritten(plan, KernelCompiler.find("", None), ARCH)

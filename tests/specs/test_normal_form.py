@@ -266,7 +266,7 @@ def built(function: str, work: Path, *, sanitize: bool = False) -> tuple[Functio
     return plan, build(compilation, source_texts(compilation.plan), work, c=c, cxx=cxx, sanitize=sanitize)
 
 
-@pytest.mark.parametrize("function", quick_of(VIEWS, {"product", "planes", "pull"}))
+@pytest.mark.parametrize("function", quick_of(VIEWS, {"product", "pull"}))
 def test_tiles_over_views_equal_the_serial_c_and_touch_their_arrays_only(
     function: str, tmp_path: Path
 ) -> None:

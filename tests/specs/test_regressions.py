@@ -174,9 +174,7 @@ void f(int n, float x, long l, int y[n], int B)
 # Those that name what no other test is about; most of the rest are about sizes and types of host code.
 QUICK = {
     "a data-dependent loop writes a cached array",
-    "a comparison with an unsigned size",
     "two bands with tiles of which either may be larger",
-    "a cached array that a loop reads in steps",
 }
 
 

@@ -119,7 +119,7 @@ INCLUDES = {
 }
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", quick_of(LANGUAGES, {"c99", "c++20"}))
 @pytest.mark.parametrize("before", INCLUDES)
 def test_the_header_compiles_without_a_warning(
     program: Compilation, before: str, language: str, tmp_path: Path

@@ -89,7 +89,7 @@ def with_sizes(variant: Variant, sizes: dict[str, int]) -> Any:
     return replace(variant.nest, scalars=scalars)
 
 
-@pytest.mark.parametrize("spec", quick_of(SPECS, set(SPECS) - {"jacobi2d", "heat3d"}))
+@pytest.mark.parametrize("spec", quick_of(SPECS, {"matmul", "reverse", "transpose", "matvec"}))
 def test_tiles_on_the_cpu_equal_the_serial_c_inside_and_at_the_edges(
     spec: str, executables: BuiltSpecs
 ) -> None:
@@ -100,12 +100,12 @@ def test_tiles_on_the_cpu_equal_the_serial_c_inside_and_at_the_edges(
 SHAPES = ("matmul", "matvec", "transpose", "reverse", "heat3d", "jacobi1d", "jacobi2d")
 
 
-@pytest.mark.parametrize("spec", quick_of(SHAPES, {"matvec", "transpose", "jacobi1d"}))
+@pytest.mark.parametrize("spec", quick_of(SHAPES, {"transpose", "jacobi1d"}))
 def test_no_tile_touches_memory_that_it_does_not_own(spec: str, executables: BuiltSpecs) -> None:
     compare_tiles(spec, executables(spec, sanitize=True), SIZES[spec][-1:])
 
 
-@pytest.mark.parametrize("spec", ["matmul", "jacobi2d"])
+@pytest.mark.parametrize("spec", quick_of(["matmul", "jacobi2d"], {"matmul"}))
 def test_a_number_that_no_tile_has_is_refused(spec: str, executables: BuiltSpecs) -> None:
     compilation = compiled(spec)
     (plan,) = compilation.plan.functions

@@ -97,6 +97,7 @@ def transcript(count: int, seed: str) -> str:
     return run.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [4, pytest.param(300, marks=pytest.mark.slow)])
 def test_three_processes_with_different_hash_seeds_say_the_same(count: int) -> None:
     first = transcript(count, "0")

@@ -367,6 +367,7 @@ print(divide_line(systems, "x", Fraction(0), Fraction(5), {"Z": 3, "y": 2}))
 """
 
 
+@pytest.mark.slow
 def test_the_same_systems_give_the_same_cells_under_any_hash_seed() -> None:
     answers = {
         subprocess.run(

@@ -230,6 +230,7 @@ def test_a_system_that_always_holds_says_so_in_latex() -> None:
     assert Mathematics().displayed(()) == r"$$ \text{always} $$"
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_the_same_in_every_run() -> None:
     path = SPECS / "reverse.mf"
     names: dict[str, Any] = {}

@@ -264,6 +264,7 @@ def maker(kernel: Kernel) -> Maker:
     return Maker(kernel, find_assembler(), Ptxas(tool("ptxas"), Cache.default()), load_device(DEVICE))
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_kernels_are_alone_and_nothing_is_left_to_contract(compiled: Mapping[str, Kernel]) -> None:
     for kernel in compiled.values():
@@ -282,10 +283,9 @@ def test_the_generated_kernel_has_the_loops_that_are_told(nvcc: Tool) -> None:
     assert len(read(maker(kernel).default().cubin, kernel.symbol).loops) == len(kernel.rounds)
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
-@pytest.mark.parametrize(
-    ("name", "target"), [("forces", 80), pytest.param("planes_shared", 80, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("name", "target"), [("forces", 80), ("planes_shared", 80)])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_demoted_variants_do_not_spill_and_compute_the_same(
     name: str, target: int, strategy: str, compiled: Mapping[str, Kernel], tmp_path: Path

@@ -112,6 +112,7 @@ def check_all_variants(sources: Iterable[Source]) -> dict[str, Variant]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_variants_compute_the_same_and_each_pass_has_its_kernels(nvcc: Tool) -> None:
     found = check_all_variants(own_sources(nvcc))

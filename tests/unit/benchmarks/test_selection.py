@@ -23,6 +23,7 @@ def test_choices_and_launches_are_timed(tmp_path: Path) -> None:
     assert str(found).count("|") == len(COLUMNS) + 1
 
 
+@pytest.mark.slow
 @needs_compilers
 def test_a_loop_of_the_host_launches_more_than_once_a_call(tmp_path: Path) -> None:
     found = row(compiled("jacobi1d").plan, tmp_path, 1)

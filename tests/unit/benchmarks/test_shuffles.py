@@ -35,7 +35,7 @@ from tests.ptx.launched import launched
 from tests.unit.benchmarks.cardboard import installed
 
 KERNELS = {kernel.name: kernel for kernel in sources("shuffles")}
-QUICK = ("jacobi", "row5_float4", "whispering", "tricubic2")
+QUICK = ("jacobi", "row5_float4")
 MOST_BYTES = 20_000_000_000
 
 
@@ -67,6 +67,7 @@ def test_nothing_is_left_to_contract(nvcc: Tool) -> None:
     assert "add.f32" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_what_is_timed_is_large_and_fits(nvcc: Tool, tmp_path: Path) -> None:
     about = written_by([KERNELS["uxx1"], KERNELS["hypterm"]], nvcc, tmp_path)
@@ -152,6 +153,7 @@ def test_generated_kernels_are_of_their_size(name: str) -> None:
     assert 190 <= len(Analyses(module.functions["kernel"], module).flow.steps) <= 230
 
 
+@pytest.mark.slow
 def test_counts_and_reasons_are_those_of_the_remarks() -> None:
     module = parse(SourceFile("kernel.ptx", counted.unrolled(100)))
     found = counted.found(module, counted.SOUND)

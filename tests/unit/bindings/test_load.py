@@ -162,6 +162,7 @@ def test_modules_tell_what_is_in_them(module: Module) -> None:
     assert dir(module) == ["matmul"]
 
 
+@pytest.mark.slow
 def test_what_was_compiled_once_is_not_compiled_again(
     written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,7 @@ def machines(draw: st.DrawFn) -> dict[str, int]:
     return machine
 
 
-@pytest.mark.parametrize("spec", quick_of(ONE_REGION, {"matadd", "gemm"}))
+@pytest.mark.parametrize("spec", quick_of(ONE_REGION, {"matadd"}))
 @given(data=st.data())
 @settings(max_examples=examples(30), deadline=None)
 def test_the_launcher_takes_what_python_says(spec: str, data: st.DataObject) -> None:

@@ -65,6 +65,7 @@ def test_nvcc_compiles_the_kernels_without_a_warning(nvcc: Tool, arch: str) -> N
     assert spilled == []
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_nvcc_makes_a_program_that_says_that_there_is_no_device(tmp_path: Path, nvcc: Tool) -> None:
     program = compiled(H200, tmp_path)

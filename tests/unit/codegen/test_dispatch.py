@@ -14,7 +14,7 @@ from comprehensive.algebra import Atom, Polynomial, System, at_least, at_most, e
 from comprehensive.codegen.dispatch import MACHINE_FIELDS
 from comprehensive.machine.device import load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
-from tests.examples import examples
+from tests.examples import examples, seeds
 from tests.unit.codegen.compiled import Selection
 from tests.unit.codegen.plans import SYMBOLS, smooth_plan, smooth_systems, with_systems
 
@@ -68,7 +68,7 @@ def holds_in_64_bit(system: System, point: dict[str, int]) -> bool | None:
     return system.holds(point)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_selection_is_exact_up_to_64_bits_and_says_where_it_is_not(seed: int, tmp_path: Path) -> None:
     source = Random(seed)
     found = [System((), tuple(random_atom(source) for _ in range(source.randint(1, 3)))) for _ in range(4)]

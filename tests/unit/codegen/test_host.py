@@ -176,6 +176,6 @@ def test_nvcc_compiles_the_source_without_a_warning(nvcc: Tool, tmp_path: Path) 
     for plan in (smooth_plan(), copy_plan()):
         (tmp_path / f"{plan.stem}.h").write_text(header_text(plan, "0.1.0"))
         (tmp_path / f"{plan.stem}.cu").write_text(source_text(plan, KERNELS, "0.1.0"))
-        codes = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 90, 120)]
+        codes = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 120)]
         command = (str(nvcc.path), "-std=c++17", *codes, "-Xcompiler", "-Wall,-Wextra", "-c")
         assert compile_unit(command, tmp_path / f"{plan.stem}.cu", timeout_s=300).log == ""

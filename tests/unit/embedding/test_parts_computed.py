@@ -25,6 +25,7 @@ from comprehensive.machine.device import load_device
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Module, parse
 from tests import compiled_specs
+from tests.examples import quick_of
 
 pytestmark = pytest.mark.toolchain
 CAP = "register-cap{registers=24}"
@@ -128,7 +129,7 @@ def _arguments(kernel: Kernel, draw: np.random.Generator) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", quick_of(PROGRAMS, {"staged", "turned"}))
 def test_parts_of_several_versions_compute_what_one_launch_does(
     name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -157,6 +158,7 @@ def test_parts_of_several_versions_compute_what_one_launch_does(
             assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_kernels_that_are_tried_have_numbers_and_blocks_of_one_size(tmp_path: Path) -> None:
     source = tmp_path / "f.mf"
     source.write_text(WALKING, encoding="utf-8")

@@ -100,7 +100,7 @@ def compiled(name: str, folder: Path) -> tuple[Path, Options]:
     return path, Options(registers="estimate", pragma="auto")
 
 
-QUICK = ("dot", "histogram")
+QUICK = ("histogram",)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from tests.examples import quick_of
 
 PROGRAM = """#include <math.h>
 void f(int n, int m, const float *x, const int *k, const float a[n][m], float *y, float *r, int *t)
@@ -101,7 +102,11 @@ def _data(n: int, m: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("n", "m"), [(0, 3), (1, 1), (2, 40), (3, 2), (17, 5), (100, 33), (1000, 7), (4097, 1)]
+    ("n", "m"),
+    quick_of(
+        [(0, 3), (1, 1), (2, 40), (3, 2), (17, 5), (100, 33), (1000, 7), (4097, 1)],
+        {(0, 3), (1, 1), (2, 40), (17, 5), (1000, 7)},
+    ),
 )
 @pytest.mark.parametrize("backwards", [False, True])
 def test_every_size_gives_what_the_serial_program_does(n: int, m: int, backwards: bool, built: Built) -> None:
@@ -181,6 +186,7 @@ POINT = """void f(int n, const float *x, const int a[n][3], float *r, int *h, in
 """
 
 
+@pytest.mark.slow
 def test_points_that_are_alone_are_shared_where_any_order_will_do(tmp_path: Path) -> None:
     """Also elements that a loop updates; one that a loop without iterations never touches need not be there."""
     made = Built(POINT, tmp_path, reassociate=True)

@@ -105,6 +105,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     assert {number for number, _ in refused} <= set(numbers_of(source, reassociate=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     quick_of(

@@ -29,6 +29,7 @@ JACOBI = spec_directory() / "jacobi1d.mf"
 SHUFFLES = "synthesize-shuffles{always=true}"
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_kernels_with_shuffles_compute_what_they_did(nvcc: Tool) -> None:
     plan = compiled_specs.compiled("jacobi1d").plan

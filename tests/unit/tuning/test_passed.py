@@ -170,6 +170,7 @@ def test_candidates_with_passes_are_measured_stored_and_baked(tmp_path: Path) ->
         pairs.choose(8, B=64, version=2)
 
 
+@pytest.mark.slow
 def test_caps_are_pipelines_of_the_best_leaves(tmp_path: Path) -> None:
     choices = Choices(order=lambda every: every[:2], domains={"B": [32, 128]}, capped_leaves=1)
     ((found,), measured) = tuned(compiled(), tmp_path, choices)

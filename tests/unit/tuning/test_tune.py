@@ -201,6 +201,7 @@ def test_a_parameter_that_is_fixed_says_what_the_program_means(tmp_path: Path) -
     assert {b: r.status for b, r in results.items()} == {128: "ok"}
 
 
+@pytest.mark.slow
 def test_a_candidate_that_is_much_slower_is_timed_once_and_told_as_such(
     pairs: Compilation, tmp_path: Path
 ) -> None:
@@ -266,6 +267,7 @@ def test_without_a_reference_nothing_is_timed(tmp_path: Path) -> None:
         assert winners(store, program.plan.source_digest) == ()
 
 
+@pytest.mark.slow
 def test_a_worker_process_that_dies_costs_its_candidate_only(pairs: Compilation, tmp_path: Path) -> None:
     pool = Pool(lambda: ProcessPoolExecutor(2), 2)
     found = tuned(
@@ -302,6 +304,7 @@ def test_on_a_processor_nothing_is_tried_with_passes(pairs: Compilation, tmp_pat
     assert {r.candidate.pipeline for r in found.results} == {""}
 
 
+@pytest.mark.slow
 def test_the_order_of_the_caller_decides_what_is_measured(pairs: Compilation, tmp_path: Path) -> None:
     choices = Choices(order=lambda every: sorted(every, key=lambda c: c.parameters), top=2, capped_leaves=0)
     with Store.open(tmp_path / "tuning.sqlite") as store:

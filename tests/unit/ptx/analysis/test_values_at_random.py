@@ -23,7 +23,7 @@ DEFINED = "\n".join(
     + [f"setp.eq.u32 %p{i}, %r{i}, 9;" for i in range(8)]
     + ["cvt.u16.u32 %h1, %r3;", "cvt.u16.u32 %h2, %r4;", ""]
 )
-SEEDS = range(50)
+SEEDS = seeds(50)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
