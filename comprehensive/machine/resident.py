@@ -24,7 +24,7 @@ from comprehensive.machine.parameters import WARP_THREADS
 
 @dataclass(frozen=True, slots=True)
 class Taken(Generic[N]):
-    """What a block takes: warps, registers of a thread and words of shared memory, at least one of each."""
+    """The warps, registers of a thread and words of shared memory that a block takes, at least one of each."""
 
     warps: N
     registers: N
