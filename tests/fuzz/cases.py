@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 from typing import Any
 
 from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.interpreter import UndefinedBehaviour, c_value
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import load_device
@@ -42,29 +44,27 @@ def cases_at(plan: FunctionPlan, trees: Sequence[Tree[Variant]], arguments: Mapp
     tile, program = host.tile, {a.name: int(arguments[a.name]) for a in host.program}
     nests = [region.nest for region in plan.regions]
     # Blocks are those of the caller: where grids are rounded down, results depend on them.
-    cases = [] if tile is None else [Case("choice", "free choice", (-1, -1), {}, {**program, tile: -1})]
+    choice = Case("choice", "free choice", (-1, -1), {}, {**program, tile or "": -1})
     try:
         values = [
             {k: v for k, v in all_scalars(n, arguments, 1).items() if isinstance(v, int)} for n in nests
         ]
     except (UndefinedBehaviour, ValueError):
-        return cases
+        return [] if tile is None else [choice]
     positive = [{k: max(0, v) for k, v in point.items()} for point in values]
+    cases: list[Case] = []
+    if tile is not None and all(map(_has_a_case, plan.regions, values)):
+        cases.append(choice)
     for r, region in enumerate(plan.regions):
-        threads = 1
-        for loop in region.nest.thread_loops:
-            threads *= max(1, int(c_value(loop.extent, values[r])))
+        threads = _threads(region, values[r])
         for number in region.numbers:
-            tiling = region.tiling_of(number)
             kind = region.kind_of(number)
-            if tiling is not None:
-                tiles, sizes = tiling
-                machine = {**load_device("sm_90").parameters(), **sizes}
-                fits = all(atom.holds(machine) for atom in tiles.system.atoms)
-                if fits and not size_obstacle(tiles, sizes, values[r]):
-                    chosen = {**program, tile or "": region.tile_of(number)}
-                    name = f"{region.name} {kind} {region.tile_of(number)}"
-                    cases.append(Case(kind, name, (r, number), {}, chosen, region.tile_of(number)))
+            if region.tiling_of(number) is not None:
+                wanted = region.tile_of(number)
+                # A number is that of a tile in every region that has so many.
+                if all(map(partial(_has_room, wanted), plan.regions, values)):
+                    name, chosen = f"{region.name} {kind} {wanted}", {**program, tile or "": wanted}
+                    cases.append(Case(kind, name, (r, number), {}, chosen, wanted))
                 continue
             if threads > MAX_BLOCK_THREADS:
                 continue
@@ -74,3 +74,27 @@ def cases_at(plan: FunctionPlan, trees: Sequence[Tree[Variant]], arguments: Mapp
             chosen = dict(program) if tile is None else {**program, tile: 0}
             cases.append(Case("leaf", f"{region.name} leaf {number}", (r, number), machine, chosen))
     return cases
+
+
+def _threads(region: RegionPlan, values: Mapping[str, int]) -> int:
+    """The threads of a block of a leaf."""
+    return prod(max(1, int(c_value(loop.extent, values))) for loop in region.nest.thread_loops)
+
+
+def _has_a_case(region: RegionPlan, values: Mapping[str, int]) -> bool:
+    """Whether a block of a leaf may have so many threads, or there is room for a tile."""
+    tiles = {region.tile_of(n) for n in region.numbers if region.tiling_of(n) is not None}
+    few = _threads(region, values) <= MAX_BLOCK_THREADS
+    return few or any(_has_room(number, region, values) for number in tiles)
+
+
+def _has_room(wanted: int, region: RegionPlan, values: Mapping[str, int]) -> bool:
+    """Whether a region can run the tile with this number, or has none with it."""
+    for number in region.numbers:
+        tiling = region.tiling_of(number)
+        if tiling is not None and region.tile_of(number) == wanted:
+            tiles, sizes = tiling
+            machine = {**load_device("sm_90").parameters(), **sizes}
+            fits = all(atom.holds(machine) for atom in tiles.system.atoms)
+            return fits and not size_obstacle(tiles, sizes, values)
+    return True
