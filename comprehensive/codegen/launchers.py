@@ -341,7 +341,7 @@ def _launch(
     grid = _three([extent for _, extent in kernel.grid], types)
     staircase = "" if kernel.staircase is None else kernel.staircase.call(types)
     axes: tuple[int, ...] = ()
-    if kernel.staircase is not None and kernel.constants:
+    if kernel.staircase is not None and kernel.has_one_row:
         x, *others = grid
         tiles = f"cf_mul({_STAIRCASE}.rows, {_STAIRCASE}.columns)"
         grid = (

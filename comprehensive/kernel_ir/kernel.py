@@ -363,6 +363,11 @@ class Kernel:
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
 
     @property
+    def has_one_row(self) -> bool:
+        """Whether all blocks are along x, as those of a kernel over tiles are, which find their tiles themselves."""
+        return bool(self.constants)
+
+    @property
     def shared_words_text(self) -> str:
         return self.shared_words.format(self.order)
 

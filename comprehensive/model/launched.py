@@ -94,7 +94,7 @@ def launched_blocks(kernel: Kernel, nest: Nest, values: Mapping[str, int]) -> tu
     if kernel.staircase is None or stairs is None:
         return grid
     x, y, z = grid
-    if kernel.constants:
+    if kernel.has_one_row:
         return x * stairs.rows * stairs.columns, y, z
     rows, columns = kernel.staircase.axes([name for name, _ in kernel.grid])
     sizes = {rows: stairs.rows, columns: stairs.columns}

@@ -24,6 +24,6 @@ class Touch:
     width: int
     """The bytes of a thread."""
     active: Mask | None
-    """None where all threads are."""
+    """The threads that take part; None where all do."""
     times: float
     """The number of times that it is done, with turns of loops that are not gone through but alike."""
