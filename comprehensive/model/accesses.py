@@ -8,6 +8,7 @@ bytes that the block touches (each counts once, since the first-level cache keep
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -115,10 +116,9 @@ class Tally:
             self.wavefronts += times * warps
             return
         places, warp = self._active(begin, active)
-        words = distinct(units(places, width, WORD_BYTES) * self.warps + warp)
-        bank = words % self.warps * BANKS + words // self.warps % BANKS
-        degrees = np.bincount(bank, minlength=self.warps * BANKS).reshape(self.warps, BANKS).max(axis=1)
-        self.wavefronts += times * int(degrees.sum())
+        # Banks repeat, so that accesses which are so many bytes apart take as many turns.
+        begins = places - places[:1] // (BANKS * WORD_BYTES) * (BANKS * WORD_BYTES)
+        self.wavefronts += times * _bank_turns(begins.tobytes(), warp.tobytes(), self.warps, width)
 
     def piece(self, rows: int, row_bytes: int, together: int, element_bytes: int, times: float) -> None:
         """Reads of a piece of an array by all threads, ``together`` elements an access, for later."""
@@ -175,6 +175,15 @@ class Tally:
     def _active(self, begin: Any, active: Mask | None) -> tuple[Integers, Integers]:
         places = self._of_all(begin)
         return (places, self._warp) if active is None else (places[active], self._warp[active])
+
+
+@lru_cache(maxsize=4096)
+def _bank_turns(begins: bytes, warp: bytes, warps: int, width: int) -> int:
+    """Return the turns that banks take to serve all warps; of each thread the first byte and the number of its warp."""
+    places, of_warp = np.frombuffer(begins, np.int64), np.frombuffer(warp, np.int64)
+    words = distinct(units(places, width, WORD_BYTES) * warps + of_warp)
+    bank = words % warps * BANKS + words // warps % BANKS
+    return int(np.bincount(bank, minlength=warps * BANKS).reshape(warps, BANKS).max(axis=1).sum())
 
 
 def distinct(numbers: Integers) -> Integers:
