@@ -152,7 +152,7 @@ def examine(
             found.findings.append(Finding("header does not compile", *_first_error(words)))
         stage("another process")
         found.counts["repeated in another process"] += 1
-        different = differs_in_another_process(path, texts, work / "again")
+        different = differs_in_another_process(path, texts, work / "again", _options(seed))
         if different is not None:
             found.findings.append(Finding("another process", different.split("\n")[0][:100], different))
     with GuardedProcess(tools.guards, timeout_s=60) as process:

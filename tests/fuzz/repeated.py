@@ -11,11 +11,15 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from comprehensive.driver import Options
+
 SEED = "12345"
 
 
-def differs_in_another_process(path: Path, texts: Mapping[str, str], out: Path) -> str | None:
-    """Runs ``gen`` and compares every file that it writes."""
+def differs_in_another_process(
+    path: Path, texts: Mapping[str, str], out: Path, options: Options
+) -> str | None:
+    """Runs ``gen`` with these options and compares every file that it writes."""
     command = [
         sys.executable,
         "-m",
@@ -26,6 +30,7 @@ def differs_in_another_process(path: Path, texts: Mapping[str, str], out: Path) 
         str(out),
         "--registers",
         "estimate",
+        *(["--reassociate"] if options.reassociate else []),
     ]
     environment = {**os.environ, "PYTHONHASHSEED": SEED}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
