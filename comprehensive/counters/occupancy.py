@@ -36,7 +36,9 @@ class Occupancy:
     def evaluate(self, fragment: Variant) -> Evaluation:
         residency = Residency.of(fragment, (self.of,), self.registers, self.shared_words)
         blocks = residency.blocks(self.of)
-        return residency.evaluation(RationalFunction(blocks * residency.warps(), residency.parameter("W_SM")))
+        return residency.evaluation(
+            RationalFunction(blocks * residency.warps(), residency.of_machine("W_SM"))
+        )
 
 
 def occupancy_by(

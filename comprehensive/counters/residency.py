@@ -103,12 +103,6 @@ class Residency:
         warps = self.warps() if needs_warps else Polynomial(1)
         return _RULES[limit](self, Taken(warps, self.registers or Polynomial(1), words))
 
-    def parameter(self, symbol: str) -> Polynomial:
-        """A machine parameter, of which every device has some."""
-        found = Polynomial.symbol(symbol)
-        self.facts[at_least(found, MACHINE_PARAMETERS[symbol].minimum)] = None
-        return found
-
     def evaluation(self, value: Value) -> Evaluation:
         return Evaluation(value, self.source, tuple(self.facts), tuple(self.quotients))
 
@@ -118,7 +112,10 @@ class Residency:
         return Polynomial(value)
 
     def of_machine(self, name: str) -> Polynomial:
-        return self.parameter(name)
+        """A machine parameter, of which every device has some."""
+        found = Polynomial.symbol(name)
+        self.facts[at_least(found, MACHINE_PARAMETERS[name].minimum)] = None
+        return found
 
     def plus(self, first: Polynomial, second: Polynomial) -> Polynomial:
         return first + second

@@ -318,6 +318,7 @@ def _throughput(
 
 
 def _latency_of_a_cut_tile(c: Counts[N], block: Block[N], launch: Extent[N]) -> Part[N]:
+    """The block of a tile that the limits cut, alone: a step of its that is not whole counts as a whole one."""
     first = _alone(c, "cut_once", block, block.cut_once)
     first = c.named("cut_first", c.plus(c.of_machine("block_cycles"), first))
     step = c.named("cut_step", _alone(c, "cut_step", block, block.cut_step))

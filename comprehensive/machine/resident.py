@@ -1,7 +1,7 @@
 """The blocks that one multiprocessor holds, as far as each of its resources goes: the one rule for all that asks.
 
     resident({"R_SM": 65536, "R_U": 256, ...}, warps=8, registers=64, words=0)
-    # {"threads": 8, "blocks": 32, "registers": 4, "shared memory": 228}: the least decides
+    # {"threads": 8, "blocks": 32, "registers": 4, "shared memory": 202}: the least decides
 
 The rule is that of NVIDIA's cuda_occupancy.h at full shared-memory carve-out, for a block that meets the limits of a
 single one: registers are given to warps in units and out of the share of one sub-partition, shared memory to blocks in

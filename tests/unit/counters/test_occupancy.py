@@ -25,7 +25,7 @@ KNOWN = tuple(at_least(symbol, 1) for symbol in (T, R, Z))
 
 def share(limit: Limit, words: Polynomial) -> Evaluation:
     residency = Residency(T, R, words, "exact", KNOWN)
-    value = RationalFunction(residency.blocks(limit) * residency.warps(), residency.parameter("W_SM"))
+    value = RationalFunction(residency.blocks(limit) * residency.warps(), residency.of_machine("W_SM"))
     return residency.evaluation(value)
 
 
