@@ -46,7 +46,7 @@ def run(*command: object) -> str:
     return answer.stdout
 
 
-def project(folder: Path, generator: str, before: str = "", *options: str) -> None:
+def project(folder: Path, generator: str, before: str = "", *options: str, lists: str = LISTS) -> None:
     missing = [tool for tool in ("cmake", GENERATORS[generator], "cc") if shutil.which(tool) is None]
     if missing:
         pytest.skip(f"not on this machine: {', '.join(missing)}")
@@ -54,7 +54,7 @@ def project(folder: Path, generator: str, before: str = "", *options: str) -> No
         "scale.mf": PROGRAM,
         "main.c": MAIN,
         "other.c": OTHER,
-        "CMakeLists.txt": LISTS % before,
+        "CMakeLists.txt": lists % before,
     }.items():
         (folder / name).write_text(text)
     executable = Path(sys.executable).with_name("comprehensive")
@@ -97,6 +97,21 @@ def test_a_project_with_cuda_compiles_the_kernels(tmp_path: Path) -> None:
     compiler = f"-DCMAKE_CUDA_COMPILER={Path(nvcc.path).resolve()}"
     project(tmp_path, "Ninja", "enable_language(CUDA)", compiler, "-DCMAKE_CUDA_ARCHITECTURES=90")
     assert built(tmp_path) == {"scale.mf", "scale.cu", "main.c", "other.c"}
+    assert built(tmp_path) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.toolchain
+def test_a_project_without_cuda_links_kernels_that_are_embedded(tmp_path: Path) -> None:
+    nvcc = find_tool("nvcc", None)
+    if not isinstance(nvcc, Found):
+        pytest.skip("no nvcc on this machine")
+    if shutil.which("nvcc") is None:
+        pytest.skip("no toolkit with a runtime library on this machine: nvcc alone, from a package")
+    embedding = LISTS.replace("SOURCE scale.mf", "SOURCE scale.mf EMBED sm_90 ptx")
+    project(tmp_path, "Ninja", lists=embedding)
+    assert built(tmp_path) == {"scale.mf", "scale_embedded.c", "main.c", "other.c"}
+    run(tmp_path / "build" / "app")
     assert built(tmp_path) == set()
 
 
