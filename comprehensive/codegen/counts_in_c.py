@@ -99,7 +99,7 @@ def cost_functions() -> str:
         _counted("once"),
         _counted("step"),
         _counted("part"),
-        _counted("turn"),
+        _counted("kiloturn"),
         _counted("cut_once"),
         _counted("cut_step"),
         Text("work->warps"),

@@ -179,7 +179,7 @@ def _sum(terms: Sequence[str]) -> str:
 
 def _row(plan: TilePlan, instance: Instance, together: int) -> WorkRow:
     work: TileWork = plan.work(instance, together)
-    parts = (work.once, work.step, work.part, work.turn, work.cut_once, work.cut_step)
+    parts = (work.once, work.step, work.part, work.kiloturn, work.cut_once, work.cut_step)
     takes = (work.warps, work.registers, work.shared_words, work.ahead)
     sizes = ", ".join(f"{name} = {size}" for name, size in plan.sizes(instance).items())
     return WorkRow(

@@ -39,14 +39,15 @@ class TileWork:
     """The work of the blocks of one kernel, and what they take of a multiprocessor while they do it.
 
     A block does ``once`` and ``step`` for each whole step of its serial loop, or each sweep, and for a step that is not
-    whole ``part`` and ``turn`` for each of its turns; where the limits cut its tile, ``cut_once`` and ``cut_step``.
+    whole ``part`` and ``kiloturn`` for 1000 of its turns (of which lanes that share them do less than one access each);
+    where the limits cut its tile, ``cut_once`` and ``cut_step``.
     Steps that wait for copies begun ``ahead`` steps before wait for one of so many; 0: they wait for none.
     """
 
     once: Work
     step: Work
     part: Work
-    turn: Work
+    kiloturn: Work
     cut_once: Work
     cut_step: Work
     threads: int
@@ -118,7 +119,7 @@ def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | N
         _counted(work.once),
         _counted(work.step),
         _counted(work.part),
-        _counted(work.turn),
+        _counted(work.kiloturn),
         _counted(work.cut_once),
         _counted(work.cut_step),
         work.warps,
@@ -143,10 +144,10 @@ def _counted(work: Work) -> Counted[int]:
     return Counted(*work.rounded)
 
 
-def _latency_text(busiest: int, resident: int, turn: int, *chain_: int) -> str:
-    chain = _chain_text(*chain_)
+def _latency_text(busiest: int, resident: int, between: int, turns: int, *chain_: int) -> str:
+    chain = _chain_text(*chain_) + (f" + {turns}" if turns else "")
     if busiest > MANY_TURNS * resident:
-        return f"{busiest} blocks, {resident} at a time, of {chain} + {turn}"
+        return f"{busiest} blocks, {resident} at a time, of {chain} + {between}"
     return f"{-(-busiest // resident)} turns of {chain}"
 
 
@@ -191,7 +192,7 @@ class Block(Generic[N]):
     once: Counted[N]
     step: Counted[N]
     part: Counted[N]
-    turn: Counted[N]
+    kiloturn: Counted[N]
     cut_once: Counted[N]
     cut_step: Counted[N]
     warps: N
@@ -261,15 +262,15 @@ def _latency(c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resid
     first = c.named("first", c.plus(c.of_machine("block_cycles"), _alone(c, "once", block, block.once)))
     step = c.named("step", c.most(_alone(c, "step", block, block.step), copies))
     part = c.named("part", c.most(_alone(c, "part", block, block.part), copies))
-    turn = c.named("turn", _alone(c, "turn", block, block.turn))
-    chain = (launch.steps, step, launch.parts, part, launch.turns, turn)
-    alone = c.named("alone", _chain(c, first, chain))
+    turns = c.named("turns", _of_turns(c, launch, _alone(c, "kiloturn", block, block.kiloturn)))
+    chain = (launch.steps, step, launch.parts, part)
+    alone = c.named("alone", c.plus(_chain(c, first, chain), turns))
     together = c.times(c.up(busiest, resident), alone)
     between = c.of_machine("turn_cycles")
     apart = c.down(c.times(busiest, c.plus(alone, between)), resident)
     few = c.times(c.count(MANY_TURNS), resident)
     cycles = c.named("latency", c.where_more(busiest, few, apart, together))
-    return Part("latency", cycles, (busiest, resident, between, first, *chain))
+    return Part("latency", cycles, (busiest, resident, between, turns, first, *chain))
 
 
 def _throughput(
@@ -281,15 +282,8 @@ def _throughput(
     """
 
     def total(count: Callable[[Counted[N]], N]) -> N:
-        each = (
-            launch.steps,
-            count(block.step),
-            launch.parts,
-            count(block.part),
-            launch.turns,
-            count(block.turn),
-        )
-        return _chain(c, count(block.once), each)
+        whole = (launch.steps, count(block.step), launch.parts, count(block.part))
+        return c.plus(_chain(c, count(block.once), whole), _of_turns(c, launch, count(block.kiloturn)))
 
     instructions = c.named("instructions", total(lambda done: done.instructions))
     wide = c.named("wide", total(lambda done: done.wide))
@@ -332,6 +326,11 @@ def _memory(c: Counts[N], launch: Extent[N]) -> Part[N]:
     cycles = c.down(c.times(launch.bytes, c.count(1000)), rate)
     cycles = c.where_more(launch.bytes, c.of_machine("kept_bytes"), cycles, c.count(0))
     return Part("memory", c.named("memory", cycles), (launch.bytes, rate))
+
+
+def _of_turns(c: Counts[N], launch: Extent[N], thousand: N) -> N:
+    """Return what the turns of steps that are not whole come to, where so much is for a thousand of them."""
+    return c.down(c.times(launch.turns, thousand), c.count(1000))
 
 
 def _chain(c: Counts[N], first: N, repeated: Sequence[N]) -> N:

@@ -70,13 +70,13 @@ class _Tile:
             step = cut_step = (self._block(together, more, cut=False) - inside) * each
             if not self.kernel.has_copies:
                 cut_step = (self._block(together, more, cut=True) - outside) * each
-        part, turn = self._part(together, few, inside)
+        part, kiloturn = self._part(together, few, inside)
         first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
         return TileWork(
             inside - step * (few * steps) + first,
             step,
             part,
-            turn,
+            kiloturn,
             outside - cut_step * (few * steps) + first,
             cut_step,
             prod(self._shape()),
@@ -86,7 +86,7 @@ class _Tile:
         )
 
     def _part(self, together: int, steps: int, whole: Work) -> tuple[Work, Work]:
-        """Return the work of a step that is not whole, without and for each of its turns."""
+        """Return the work of a step that is not whole, without its turns, and that of a thousand of these."""
         length = 1 if self.tile.sweeps is not None or not self.loops else self.step_length
         if length == 1:
             return Work(), Work()
@@ -96,7 +96,7 @@ class _Tile:
             for turns in (1, length - 1)
         )
         turn = (most - least) * (1 / max(1, length - 2))
-        return least - turn, turn
+        return least - turn, turn * 1000
 
     @property
     def has_steps(self) -> bool:

@@ -359,7 +359,7 @@ typedef struct cf_work {
 
 typedef struct cf_tile_work {
   cf_work once, step;         /* of a tile, and of each whole step of its serial loop, or sweep */
-  cf_work part, turn;         /* of a step that is not whole, and of each of its turns */
+  cf_work part, kiloturn;     /* of a step that is not whole, and of 1000 of its turns */
   cf_work cut_once, cut_step; /* where the limits cut the tile */
   cf_count warps, registers, shared_words;
   cf_count ahead; /* steps by which copies are begun before they are waited for */
@@ -458,40 +458,41 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
                                              work->part.wavefronts),
                                      cf_times(work->part.depth, 4));
   const cf_count part = cf_most(cf_plus(part_waits, part_busy), copies);
-  const cf_count turn_waits = cf_plus(cf_plus(cf_times(work->turn.waits, global_latency_cycles),
-                                              cf_times(work->turn.shared_waits, shared_latency_cycles)),
-                                      cf_times(work->turn.barriers, barrier_cycles));
-  const cf_count turn_busy = cf_most(cf_most(cf_most(work->turn.instructions / issued_per_cycle,
-                                                     cf_times(work->turn.instructions, 3) / cf_times(2, work->warps)),
-                                             work->turn.wavefronts),
-                                     cf_times(work->turn.depth, 4));
-  const cf_count turn = cf_plus(turn_waits, turn_busy);
-  const cf_count alone = cf_plus(cf_plus(cf_plus(first, cf_times(launch->steps, step)), cf_times(launch->parts, part)),
-                                 cf_times(launch->turns, turn));
+  const cf_count kiloturn_waits = cf_plus(cf_plus(cf_times(work->kiloturn.waits, global_latency_cycles),
+                                                  cf_times(work->kiloturn.shared_waits, shared_latency_cycles)),
+                                          cf_times(work->kiloturn.barriers, barrier_cycles));
+  const cf_count kiloturn_busy =
+      cf_most(cf_most(cf_most(work->kiloturn.instructions / issued_per_cycle,
+                              cf_times(work->kiloturn.instructions, 3) / cf_times(2, work->warps)),
+                      work->kiloturn.wavefronts),
+              cf_times(work->kiloturn.depth, 4));
+  const cf_count turns = cf_times(launch->turns, cf_plus(kiloturn_waits, kiloturn_busy)) / 1000;
+  const cf_count alone =
+      cf_plus(cf_plus(cf_plus(first, cf_times(launch->steps, step)), cf_times(launch->parts, part)), turns);
   const cf_count turn_cycles = cf_speed(machine->turn_cycles);
   const cf_count latency = busiest > cf_times(4, resident) ? cf_times(busiest, cf_plus(alone, turn_cycles)) / resident
                                                            : cf_times(cf_rounded_up(busiest, resident), alone);
   const cf_count instructions =
       cf_plus(cf_plus(cf_plus(work->once.instructions, cf_times(launch->steps, work->step.instructions)),
                       cf_times(launch->parts, work->part.instructions)),
-              cf_times(launch->turns, work->turn.instructions));
+              cf_times(launch->turns, work->kiloturn.instructions) / 1000);
   const cf_count wide = cf_plus(cf_plus(cf_plus(work->once.wide, cf_times(launch->steps, work->step.wide)),
                                         cf_times(launch->parts, work->part.wide)),
-                                cf_times(launch->turns, work->turn.wide));
+                                cf_times(launch->turns, work->kiloturn.wide) / 1000);
   const cf_count wavefronts =
       cf_plus(cf_plus(cf_plus(work->once.wavefronts, cf_times(launch->steps, work->step.wavefronts)),
                       cf_times(launch->parts, work->part.wavefronts)),
-              cf_times(launch->turns, work->turn.wavefronts));
+              cf_times(launch->turns, work->kiloturn.wavefronts) / 1000);
   const cf_count bytes = cf_plus(cf_plus(cf_plus(work->once.bytes, cf_times(launch->steps, work->step.bytes)),
                                          cf_times(launch->parts, work->part.bytes)),
-                                 cf_times(launch->turns, work->turn.bytes));
+                                 cf_times(launch->turns, work->kiloturn.bytes) / 1000);
   const cf_count shared_waits =
       cf_plus(cf_plus(cf_plus(work->once.shared_waits, cf_times(launch->steps, work->step.shared_waits)),
                       cf_times(launch->parts, work->part.shared_waits)),
-              cf_times(launch->turns, work->turn.shared_waits));
+              cf_times(launch->turns, work->kiloturn.shared_waits) / 1000);
   const cf_count barriers = cf_plus(cf_plus(cf_plus(work->once.barriers, cf_times(launch->steps, work->step.barriers)),
                                             cf_times(launch->parts, work->part.barriers)),
-                                    cf_times(launch->turns, work->turn.barriers));
+                                    cf_times(launch->turns, work->kiloturn.barriers) / 1000);
   const cf_count idle =
       cf_plus(cf_times(shared_waits, shared_latency_cycles), cf_times(barriers, barrier_cycles)) / resident;
   const cf_count l2_bytes_per_kilocycle = cf_speed(machine->l2_bytes_per_kilocycle);
