@@ -43,6 +43,8 @@ VECTOR_BYTES = 16
 """The largest access of a thread."""
 SWIZZLE = 8
 """Vectors that change places: with them threads of a row each have all banks."""
+MOST_THREADS = 1024
+"""The most threads of a block, whose divisors are powers of two."""
 HELD = 64
 """Points of a thread from which on its arithmetic hides a fetch into registers.
 
@@ -108,9 +110,10 @@ class OperandLayout:
         multiples: list[Expr] = [
             Binary("==", Binary("%", Name(name), IntLiteral(count)), ZERO) for name, count in counts
         ]
-        if swizzled:  # a thread stays in its columns
+        if swizzled:  # a thread stays in its columns, and goes down a power of two of rows at a time
             in_row = Binary("/", Name(tile.depth), IntLiteral(min(swizzled)))
             multiples.append(Binary("==", Binary("%", self.threads, in_row), ZERO))
+            multiples.append(Binary("==", Binary("%", IntLiteral(MOST_THREADS), self.threads), ZERO))
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
 
     def alignments(self) -> tuple[Alignment, ...]:

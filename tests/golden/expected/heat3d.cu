@@ -934,9 +934,9 @@ static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     int U2, int cf_together, float *a, float *b, int n, float r)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 3, 4>), {} },
-    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 3, 2>), {} },
-    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 3, 1>), {} },
+    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 2, 4>), {} },
+    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 2, 2>), {} },
+    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 2, 1>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 4>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 2>), {} },
     { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 1>), {} },
@@ -1227,9 +1227,9 @@ static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     int U2, int cf_together, float *a, float *b, int n, float r)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 3, 4>), {} },
-    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 3, 2>), {} },
-    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 3, 1>), {} },
+    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 2, 4>), {} },
+    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 2, 2>), {} },
+    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 2, 1>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 4>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 2>), {} },
     { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 1>), {} },

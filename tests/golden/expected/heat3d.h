@@ -119,7 +119,7 @@ static inline const char *heat3d_1_explain(int leaf)
       "before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; "
       "register-pressure-3: 1-3: at most 32 registers, by spilling";
   case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, "
-      "U0 = 2, U1 = 2, U2 = 4, M = 3";
+      "U0 = 2, U1 = 2, U2 = 4, M = 2";
   case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
       "U0 = 2, U1 = 2, U2 = 2, M = 8";
   case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
@@ -301,15 +301,15 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 4 together */
     { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
-    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 2 together */
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 88, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 2 together */
     { { 1856, 0, 1344, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
-    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 1 together */
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 88, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 1 together */
     { { 3200, 0, 1024, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 88, 0, 0 },
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 4 together */
     { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
@@ -343,7 +343,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
-  case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
+  case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
@@ -504,7 +504,7 @@ static inline const char *heat3d_2_explain(int leaf)
       "before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; "
       "register-pressure-3: 1-3: at most 32 registers, by spilling";
   case 4: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 2, T1 = 4, T2 = 32, "
-      "U0 = 2, U1 = 2, U2 = 4, M = 3";
+      "U0 = 2, U1 = 2, U2 = 4, M = 2";
   case 5: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
       "U0 = 2, U1 = 2, U2 = 2, M = 8";
   case 6: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
@@ -686,15 +686,15 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 4 together */
     { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
-    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 2 together */
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 88, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 2 together */
     { { 1856, 0, 1344, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
-    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 1 together */
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1740, 0, 1038, 23040, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 88, 0, 0 },
+    /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2, 1 together */
     { { 3200, 0, 1024, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2232, 0, 684, 23040, 16, 0, 0, 112 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 88, 0, 0 },
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8, 4 together */
     { { 800, 0, 256, 14336, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 372, 0, 114, 6016, 4, 0, 0, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
@@ -728,7 +728,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
-  case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
+  case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 2 */
     if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;

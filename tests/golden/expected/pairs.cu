@@ -262,8 +262,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       feed_x_2.fetch();
       feed_x.put(shared_x);
       feed_x_2.put(shared_x_2);
-      feed_x.fetch();
-      feed_x_2.fetch();
     }
     cf_await<S - 2>();
     __syncthreads();
@@ -292,16 +290,25 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
         cf_vectors<4, U1, 4 * T1>(&fragment_x_2[(z + 1) % 2][0],
             &shared_x_2[piece_x_2 + ((z + 1) % D * (T1 * U1 + 4) + 4 * t1)]);
         if (z == 1) {
-          if (cf_together == 4 && 64 <= U0 * U1) {
-            feed_x.put(shared_x + next * (T0 * U0 * D + 4 * D));
-            feed_x_2.put(shared_x_2 + next * (T1 * U1 * D + 4 * D));
-            feed_x.fetch();
-            feed_x_2.fetch();
-          } else {
+          if (!(cf_together == 4 && 64 <= U0 * U1)) {
             feed_x.stage(shared_x + last * (T0 * U0 * D + 4 * D));
             feed_x_2.stage(shared_x_2 + last * (T1 * U1 * D + 4 * D));
           }
           cf_commit();
+        }
+        if (cf_together == 4 && 64 <= U0 * U1) {
+          if (z == 1) {
+            feed_x.fetch();
+          }
+          if (z == (D - 2) / 2) {
+            feed_x.put(shared_x + next * (T0 * U0 * D + 4 * D));
+          }
+          if (z == (D - 2) / 2 + 1) {
+            feed_x_2.fetch();
+          }
+          if (z == 2 * ((D - 2) / 2)) {
+            feed_x_2.put(shared_x_2 + next * (T1 * U1 * D + 4 * D));
+          }
         }
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++)

@@ -471,7 +471,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     int y_1_limit,
     int k_limit)
 {
-  static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && S >= 2, "sizes of a tile for which there is no kernel");
+  static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
+      "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
