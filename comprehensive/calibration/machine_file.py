@@ -4,6 +4,7 @@ In: samples and the speeds found in them.  Out: its text, which ``load_device`` 
 
     name = "NVIDIA H200"
     base = "sm_90"
+    measured = ["issued_per_cycle", ...]
     ...
     [speeds]
     issued_per_cycle = 4
@@ -34,7 +35,7 @@ def machine_text(samples: Samples, speeds: Sequence[Measured], target: Target) -
         f"# Measured on one {samples.device} by comprehensive {__version__} (`comprehensive calibrate`): medians of\n"
         f"# {samples.count} runs, at {clock:.0f} MHz. Limits are those of the architecture.\n"
         f"{'' if target.on_gpu else NO_DEVICE}\n"
-        f"name = {json.dumps(samples.device)}\nbase = {json.dumps(target.arch)}\n\n"
+        f"name = {json.dumps(samples.device)}\nbase = {json.dumps(target.arch)}\nmeasured = {json.dumps([*table])}\n\n"
         f"{_lines(fields)}\n[speeds]\n{_lines(table)}"
     )
 

@@ -4,9 +4,9 @@ In: the name of an architecture or product, or the path of a TOML file of the sa
 :class:`Device`::
 
     load_device("sm_90").parameters()["Z_B"]      # 58112 words
-    load_device("h200").multiprocessors           # 132
+    load_device("RTX 4090").multiprocessors       # 128
 
-A file may name another one as ``base`` and state only what differs.
+A file may name another one as ``base`` and state only what differs.  What of its speeds was measured it says itself.
 """
 
 from __future__ import annotations
@@ -80,6 +80,8 @@ class Device:
     speeds: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     """The values of :data:`comprehensive.machine.speeds.SPEEDS`; those of an architecture are of one of its
     products."""
+    measured: tuple[str, ...] = ()
+    """The speeds that were measured on this device; the others are recalled, or those of another device."""
     pipes: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     """The values of :data:`comprehensive.machine.pipes.PIPES`; empty where not known."""
 
@@ -144,7 +146,8 @@ def device_of(arch: str) -> Device | None:
 def load_device(name_or_path: str | Path) -> Device:
     """The device of that name, or the one a ``.toml`` file describes.
 
-    A name is that of a file (``sm_90``, ``h200``) or the one it states (``NVIDIA H200``); case does not matter.
+    A name is that of a file (``sm_90``, ``rtx-4090``) or the one it states (``NVIDIA GeForce RTX 4090``).  Neither case
+    nor what stands between words matters, nor do the words in which all names of a maker begin: ``rtx 4090``.
 
     Raises CommandLineError for an unknown name, CompileError for an unreadable file, text that is not TOML, an
     unknown base, and for fields that are missing, unknown or of the wrong type.
@@ -180,11 +183,17 @@ def _locate(name_or_path: str | Path, mention: Span | None) -> Path:
     paths = [spec_directory() / "machines" / f"{name}.toml" for name in known]
     for name_of in (_file_name, _stated_name):
         for path in paths:
-            if name_of(path).lower() == text.lower():
+            if _spoken(name_of(path)) == _spoken(text):
                 return path
     help = f"name one of {', '.join(known)}, or give the path of a .toml file of the same form"
     unknown = Diagnostic(Severity.ERROR, "CF0801", f"device '{text}' is not known", mention, help=help)
     raise CommandLineError((unknown,)) if mention is None else CompileError((unknown,))
+
+
+def _spoken(name: str) -> str:
+    """The letters and digits by which people know a device: ``rtx4090`` of ``NVIDIA GeForce RTX 4090``."""
+    words = re.sub(r"^(?:(?:nvidia|geforce|tesla|jetson)\b[\W_]*)+(?=.)", "", name.lower())
+    return re.sub(r"[\W_]", "", words)
 
 
 def _file_name(path: Path) -> str:
@@ -208,6 +217,7 @@ def _with_base(path: Path, seen: tuple[Path, ...]) -> _Values:
         if base_path.resolve() in chain:
             raise _error("CF0805", f"device '{base}' is its own base", span, "name another base, or none")
         inherited = _with_base(base_path, chain)
+        inherited.pop("measured", None)  # on another device
         for table in _KNOWN_NAMES.keys() & inherited.keys() & values.keys():
             (before, _), (own, place) = inherited[table], values[table]
             values[table] = ({**before, **own}, place)
@@ -294,6 +304,10 @@ def _checked(file: SourceFile, key: str, value: object) -> object:
                 return value
             expected = "a positive integer" if key in _DIVISORS else "an integer that is not negative"
             raise _wrong_type(file, key, expected)
+        case "tuple[str, ...]":
+            if isinstance(value, list) and all(name in SPEEDS for name in cast("list[object]", value)):
+                return tuple(cast("list[str]", value))
+            raise _wrong_type(file, key, f"a list of some of {', '.join(SPEEDS)}")
         case "tuple[int, ...]":
             if isinstance(value, list) and all(map(_is_count, cast("list[object]", value))):
                 return tuple(cast("list[int]", value))

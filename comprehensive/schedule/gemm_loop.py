@@ -130,7 +130,9 @@ def _turned(layout: OperandLayout, z: Expr, last: Expr, following: Expr) -> tupl
     staged, puts, fetches = layout.stages(last, turned=True), layout.puts(following), layout.fetches()
     first = Binary("==", z, ONE)
     if len(fetches) == 1:
-        return (If(first, (If(layout.held, (*puts, *fetches), staged, uniform=True), Commit()), uniform=True),)
+        return (
+            If(first, (If(layout.held, (*puts, *fetches), staged, uniform=True), Commit()), uniform=True),
+        )
     share = Binary("/", Binary("-", Name(layout.context.tile.depth), TWO), IntLiteral(max(1, len(fetches))))
     held: list[KernelStmt] = []
     for number, (fetch, put) in enumerate(zip(fetches, puts, strict=True)):

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from comprehensive import registry, schedule
-from comprehensive.machine.device import devices
+from comprehensive.machine.device import device_names, devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.ptx.passes.registry import PASSES, class_of
 from comprehensive.schedule.recipes.registry import (
@@ -149,7 +149,13 @@ def _row_of(name: str) -> str:
 
 def _devices() -> str:
     known = [
-        (f"`{device.name}`", *(str(value) for value in device.parameters().values())) for device in devices()
+        (
+            f"`{given}`",
+            device.name,
+            ", ".join(f"`{speed}`" for speed in device.measured) or "none",
+            *(str(value) for value in device.parameters().values()),
+        )
+        for given, device in zip(device_names(), devices(), strict=True)
     ]
     return _page(
         "Devices and their limits",
@@ -160,7 +166,10 @@ def _devices() -> str:
             [(f"`{p.symbol}`", p.meaning, p.unit, str(p.minimum)) for p in MACHINE_PARAMETERS.values()],
         ),
         "## Known devices\n",
-        _table(("device", *(f"`{symbol}`" for symbol in devices()[0].parameters())), known),
+        _table(
+            ("device", "name", "speeds measured", *(f"`{symbol}`" for symbol in devices()[0].parameters())),
+            known,
+        ),
     )
 
 

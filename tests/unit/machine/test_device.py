@@ -114,6 +114,45 @@ def test_a_wrong_number_is_shown_at_its_line(table, line, code, tmp_path):
     assert found.span is not None
 
 
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("a100", "NVIDIA A100"),
+        ("A100", "NVIDIA A100"),
+        ("rtx 4090", "NVIDIA GeForce RTX 4090"),
+        ("RTX4090", "NVIDIA GeForce RTX 4090"),
+        ("GeForce RTX 4090", "NVIDIA GeForce RTX 4090"),
+        ("t4", "NVIDIA T4"),
+        ("Tesla T4", "NVIDIA T4"),
+        ("b200", "NVIDIA B200"),
+        ("h100", "NVIDIA H100 80GB HBM3"),
+        ("a100_80gb", "NVIDIA A100 80GB"),
+        ("SM-90", "sm_90"),
+    ],
+)
+def test_devices_have_the_names_that_people_say(said, name):
+    assert load_device(said).name == name
+
+
+@pytest.mark.parametrize("said", ["", "nvidia", "rtx", "a1000", "geforce 4090"])
+def test_what_is_no_whole_name_is_no_device(said):
+    with pytest.raises(CommandLineError):
+        load_device(said)
+
+
+def test_a_product_says_which_speeds_were_measured_on_it(tmp_path):
+    assert "dram_bytes_per_kilocycle" in load_device("h200").measured
+    assert load_device("a100").measured == ()
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\nbase = "h200"\n')
+    assert load_device(path).measured == ()  # what its base has was measured elsewhere
+    path.write_text('name = "mine"\nbase = "h200"\nmeasured = ["speed"]\n')
+    with pytest.raises(CompileError) as raised:
+        load_device(path)
+    assert _only_diagnostic(raised).code == "CF0807"
+    assert "dram_bytes_per_kilocycle" in (_only_diagnostic(raised).help or "")
+
+
 @pytest.mark.parametrize("device", devices(), ids=device_names())
 def test_a_device_is_found_by_the_name_that_the_table_prints(device):
     assert load_device(device.name) == device
