@@ -69,6 +69,7 @@ from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for
 from comprehensive.schedule.alternatives import Tiling
+from comprehensive.schedule.equalize import mean_steps
 from comprehensive.schedule.instances import meeting_constraints, with_room
 from comprehensive.schedule.recipes.registry import recipe_of
 from comprehensive.strategies.caching import initial_caching
@@ -470,6 +471,7 @@ def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, register
         tile.reassociated,
         tile.conditions,
         tile.batch,
+        mean_steps(tile),
     )
 
 

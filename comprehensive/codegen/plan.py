@@ -6,8 +6,9 @@ the header, of the CUDA source and of the manifest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.profile import NOTHING, Profile
@@ -20,6 +21,7 @@ from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function, IntLiteral
 from comprehensive.schedule.instances import Instance
 
+T = TypeVar("T")
 USUAL_REGISTERS = 32
 
 
@@ -51,6 +53,10 @@ class Traffic:
     limits: tuple[int, ...]
     """Numbers of limits of the kernel."""
 
+    def of(self, whole: Sequence[T], counted: Sequence[T]) -> tuple[T, ...]:
+        """Return its limits out of all: where points have parts of their own, as they are counted on average."""
+        return tuple((counted if len(self.limits) > 1 else whole)[number] for number in self.limits)
+
 
 @dataclass(frozen=True, slots=True)
 class TilePlan:
@@ -80,11 +86,21 @@ class TilePlan:
     """Conditions on scalars of the region and the constants; an instance runs only where all of them hold."""
     batch: tuple[Batch, ...] = ()
     """Coordinates along which a tile is one point wide; their limits are the last ones of the kernel."""
+    mean_steps: Expr | None = None
+    """The turns of the serial loop that a point does on average, where some do more of them than others."""
 
     @property
     def loop_limits(self) -> range:
         """The numbers of the limits that bound serial loops, outermost first; what they bound are steps."""
         return range(len(self.coordinates), len(self.kernel.limits) - len(self.batch))
+
+    @property
+    def counted(self) -> tuple[Expr, ...]:
+        """The limits of the kernel as costs count them, a loop that is longer at some points by its mean."""
+        found = [limit for _, limit in self.kernel.limits]
+        if self.mean_steps is not None:
+            found[self.loop_limits[-1]] = self.mean_steps
+        return tuple(found)
 
     @property
     def kind(self) -> str:

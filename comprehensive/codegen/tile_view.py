@@ -48,6 +48,8 @@ class InstanceCost:
     parts: str
     turns: str
     """The steps that are not whole, and their turns; empty where all are whole."""
+    more: str
+    """The steps of the longest block beyond those; empty where all blocks do the same."""
     bytes: str
     is_cut: str
     tensor_cores: bool
@@ -84,7 +86,7 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
     instances: list[InstanceCost] = []
     limits: dict[Expr, str] = {}
     for plan in region.tilings:
-        for _, limit in plan.kernel.limits:
+        for limit in (*(limit for _, limit in plan.kernel.limits), *plan.counted):
             limits.setdefault(limit, f"cf_limit{len(limits)}")
         for instance in plan.instances:
             number = region.tile_of(plan.first + plan.instances.index(instance))
@@ -132,6 +134,7 @@ def _instance(
     kernel, sizes = plan.kernel, plan.sizes(instance)
     types = {s.name: s.type for s in plan.nest.scalars}
     names = [limits[limit] for _, limit in kernel.limits]
+    counted = [limits[limit] for limit in plan.counted]
     # A condition over what cannot be computed is CF_UNDEFINED.
     conditions = (f"{guard(c, types).condition} == 1" for c in plan.conditions_of(sizes))
     countable = (f"cf_limit({name}) != CF_UNDEFINED" for name in dict.fromkeys(names))
@@ -146,9 +149,13 @@ def _instance(
                 *(f"cf_number_of({name})" for name in names[len(names) - len(plan.batch) :]),
             ]
         ),
-        *_steps(plan, instance, names),
+        *_steps(plan, instance, counted),
+        _more(plan, instance, names, counted),
         _sum(
-            [_product([str(t.bytes), *(f"cf_number_of({names[n]})" for n in t.limits)]) for t in plan.traffic]
+            [
+                _product([str(t.bytes), *(f"cf_number_of({n})" for n in t.of(names, counted))])
+                for t in plan.traffic
+            ]
         ),
         _cut(plan, sizes, names),
         kernel.uses_tensor_cores,
@@ -211,6 +218,15 @@ def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[s
         _product([*outer, f"(cf_count)({rest} != 0)"]),
         _product([*outer, rest]),
     )
+
+
+def _more(plan: TilePlan, instance: Instance, names: Sequence[str], counted: Sequence[str]) -> str:
+    """Return the whole steps that the longest block does beyond those of the mean one."""
+    if plan.mean_steps is None:
+        return ""
+    last, length = plan.loop_limits[-1], plan.step(instance)
+    most, mean = (f"cf_number_of({of[last]}) / {length}" for of in (names, counted))
+    return f"cf_minus({most}, {mean})"
 
 
 def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str:

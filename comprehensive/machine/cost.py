@@ -64,7 +64,8 @@ class TileWork:
 class Launch:
     """A launch: ``is_cut`` says whether the limits cut a tile.
 
-    Each block does so many whole ``steps``, and ``parts``, steps that are not whole, of ``turns`` in all.
+    Each block does so many whole ``steps``, and ``parts``, steps that are not whole, of ``turns`` in all.  Where blocks
+    differ these are those of a mean block, and the longest one does ``more`` steps.
     ``bytes`` are those of all data that it accesses, each once.  With ``tensor_cores`` these multiply and
     add doubles.
     """
@@ -76,6 +77,7 @@ class Launch:
     is_cut: bool
     bytes: int
     tensor_cores: bool = False
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | N
         launch.bytes,
         int(launch.is_cut),
         int(launch.tensor_cores),
+        launch.more,
     )
     found = price(Saturating(machine), block, extent)
     terms = tuple(Term(p.name, p.cycles, _TEXTS[p.name](*p.numbers)) for p in found.parts if p.cycles)
@@ -144,11 +147,12 @@ def _counted(work: Work) -> Counted[int]:
     return Counted(*work.rounded)
 
 
-def _latency_text(busiest: int, resident: int, between: int, turns: int, *chain_: int) -> str:
+def _latency_text(busiest: int, resident: int, between: int, longer: int, turns: int, *chain_: int) -> str:
     chain = _chain_text(*chain_) + (f" + {turns}" if turns else "")
+    last = f", and {longer} of the longest one" if longer else ""
     if busiest > MANY_TURNS * resident:
-        return f"{busiest} blocks, {resident} at a time, of {chain} + {between}"
-    return f"{-(-busiest // resident)} turns of {chain}"
+        return f"{busiest} blocks, {resident} at a time, of {chain} + {between}{last}"
+    return f"{-(-busiest // resident)} turns of {chain}{last}"
 
 
 def _chain_text(first: int, *repeated: int) -> str:
@@ -211,6 +215,7 @@ class Extent(Generic[N]):
     bytes: N
     is_cut: N
     tensor_cores: N
+    more: N
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +261,7 @@ def price(c: Counts[N], block: Block[N], launch: Extent[N]) -> Price[N]:
 
 
 def _latency(c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resident: N) -> Part[N]:
-    """Blocks that wait: in step with each other at first, but not for long."""
+    """Blocks that wait: in step with each other at first, but not for long.  The longest one is among the last."""
     copies = c.down(c.of_machine("global_latency_cycles"), c.most(c.count(1), block.ahead))
     copies = c.named("copies", c.where_more(block.ahead, c.count(0), copies, c.count(0)))
     first = c.named("first", c.plus(c.of_machine("block_cycles"), _alone(c, "once", block, block.once)))
@@ -269,8 +274,11 @@ def _latency(c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resid
     between = c.of_machine("turn_cycles")
     apart = c.down(c.times(busiest, c.plus(alone, between)), resident)
     few = c.times(c.count(MANY_TURNS), resident)
-    cycles = c.named("latency", c.where_more(busiest, few, apart, together))
-    return Part("latency", cycles, (busiest, resident, between, turns, first, *chain))
+    longer = c.named("longer", c.times(launch.more, step))
+    cycles = c.named(
+        "latency", c.plus(c.named("blocks_wait", c.where_more(busiest, few, apart, together)), longer)
+    )
+    return Part("latency", cycles, (busiest, resident, between, longer, turns, first, *chain))
 
 
 def _throughput(

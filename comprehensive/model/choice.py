@@ -195,13 +195,13 @@ def size_obstacle(plan: TilePlan, sizes: Mapping[str, int], values: Mapping[str,
 
 def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweeps: int) -> Launch:
     sizes = plan.sizes(instance)
-    limits = _limits(plan, values)
+    limits, counted = _limits(plan, values), [wide_value(plan.nest, c, values) for c in plan.counted]
     blocks = _tiles(plan, sizes, limits, values)
     blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
     if plan.sweeps is not None:
         steps, parts, turns = sweeps, 0, 0
     elif plan.loop_limits:
-        *outer, last = (max(0, limits[number]) for number in plan.loop_limits)
+        *outer, last = (max(0, counted[number]) for number in plan.loop_limits)
         whole, rest = divmod(last, plan.step(instance))
         steps, parts, turns = (min(SATURATED, prod(outer) * n) for n in (whole, min(1, rest), rest))
     else:
@@ -209,7 +209,11 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(
         limit % size_of(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
     )
-    bytes_ = sum(t.bytes * prod(max(0, limits[n]) for n in t.limits) for t in plan.traffic)
+    bytes_ = sum(t.bytes * prod(max(0, n) for n in t.of(limits, counted)) for t in plan.traffic)
+    more = 0
+    if plan.mean_steps is not None:
+        most, mean = (max(0, of[plan.loop_limits[-1]]) // plan.step(instance) for of in (limits, counted))
+        more = max(0, most - mean)
     tensor_cores = plan.kernel.uses_tensor_cores
     return Launch(
         min(SATURATED, blocks),
@@ -219,6 +223,7 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
         is_cut,
         min(SATURATED, bytes_),
         tensor_cores,
+        more,
     )
 
 

@@ -26,7 +26,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile, StepRange
 from comprehensive.loops.rewrite import map_indices, substitute
-from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import expressions_in, subexpressions
 from comprehensive.schedule.context import TileContext, is_same_for_all_points
@@ -115,6 +115,29 @@ class _Uneven:
             places[name] = Binary("-", limit, ONE) if sign > 0 else ZERO
         again = Ring()
         return again.write(again.read(substitute(ring.write(value), places)))
+
+
+def mean_steps(tile: RegisterTile) -> Expr | None:
+    """Return the mean of the steps that points of an equalized tile do: of those at the corners of the coordinates.
+
+    It is exact, but for what rounds, since the number of steps is linear in the coordinates, as long as it is nowhere
+    negative.  None where all points do the same steps.
+    """
+    if tile.steps is None:
+        return None
+    read = names_read(tile.steps.count)
+    ends = [
+        (c.name, (ZERO, Binary("-", c.limit, ONE)))
+        for c in (*tile.coordinates, *tile.batch)
+        if c.name in read
+    ]
+    names = [name for name, _ in ends]
+    ring = Ring()
+    corners = [
+        ring.read(substitute(tile.steps.count, dict(zip(names, corner, strict=True))))
+        for corner in product(*(places for _, places in ends))
+    ]
+    return Binary("/", ring.write(sum(corners, Polynomial.constant(0))), IntLiteral(len(corners)))
 
 
 def slope(ring: Ring, value: Polynomial, name: str) -> int | None:

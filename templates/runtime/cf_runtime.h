@@ -376,6 +376,7 @@ typedef struct cf_extent {
   cf_count bytes;        /* of all data, each once */
   int is_cut;
   int tensor_cores; /* whether doubles are multiplied and added by tensor cores */
+  cf_count more;    /* steps of the longest block beyond those, where blocks differ */
 } cf_extent;
 
 static inline cf_count cf_most(cf_count a, cf_count b) { return a > b ? a : b; }
@@ -470,8 +471,11 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count alone =
       cf_plus(cf_plus(cf_plus(first, cf_times(launch->steps, step)), cf_times(launch->parts, part)), turns);
   const cf_count turn_cycles = cf_speed(machine->turn_cycles);
-  const cf_count latency = busiest > cf_times(4, resident) ? cf_times(busiest, cf_plus(alone, turn_cycles)) / resident
-                                                           : cf_times(cf_rounded_up(busiest, resident), alone);
+  const cf_count longer = cf_times(launch->more, step);
+  const cf_count blocks_wait = busiest > cf_times(4, resident)
+                                   ? cf_times(busiest, cf_plus(alone, turn_cycles)) / resident
+                                   : cf_times(cf_rounded_up(busiest, resident), alone);
+  const cf_count latency = cf_plus(blocks_wait, longer);
   const cf_count instructions =
       cf_plus(cf_plus(cf_plus(work->once.instructions, cf_times(launch->steps, work->step.instructions)),
                       cf_times(launch->parts, work->part.instructions)),
@@ -910,7 +914,7 @@ static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites 
   cf_block block;
   const cf_work nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
   cf_tile_work work = { nothing, nothing, nothing, nothing, nothing, nothing, 0, 0, 0, 0 };
-  cf_extent launch = { 1, 0, 0, 0, 0, 0, 0 };
+  cf_extent launch = { 1, 0, 0, 0, 0, 0, 0, 0 };
   cf_count threads = 1, busiest, room;
   int k;
   for (k = 0; k < 3; k++) {

@@ -261,7 +261,7 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
   };
   const long long cf_limit0 = cf_sub(h, 4); /* h - 4 */
   const long long cf_limit1 = cf_sub(w, 4); /* w - 4 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

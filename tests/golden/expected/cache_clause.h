@@ -199,7 +199,7 @@ static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine
   };
   /* dim * B < n - 1 ? dim * B : n - 1 */
   const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1));
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -355,7 +355,7 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
   const long long cf_limit1 = m; /* m */
   const long long cf_limit2 = n; /* n */
   const long long cf_limit3 = p; /* p */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

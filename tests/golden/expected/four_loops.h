@@ -315,7 +315,7 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
   const long long cf_limit1 = cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1); /* (c + 1 - 1) / 1 * 1 */
   const long long cf_limit2 = d; /* d */
   const long long cf_limit3 = cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1); /* (a + 1 - 1) / 1 * 1 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

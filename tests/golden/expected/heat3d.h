@@ -339,7 +339,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -724,7 +724,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 744, 0, 228, 11008, 8, 0, 0, 56 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 76, 0, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

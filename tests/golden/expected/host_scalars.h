@@ -162,7 +162,7 @@ static inline cf_count host_scalars_tile_cost(int cf_number, const cf_machine *m
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 3072, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = half; /* half */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -329,7 +329,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -730,7 +730,7 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -970,7 +970,7 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 396, 13824, 2, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

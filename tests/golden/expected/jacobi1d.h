@@ -319,7 +319,7 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 106, 0, 96, 6080, 4, 0, 0, 0 }, { 480, 0, 96, 0, 0, 3, 1, 36 }, 8, 40, 2048, 0 },
   };
   const long long cf_limit0 = cf_mul(cf_mul(dim, s), B); /* dim * s * B */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */

@@ -273,7 +273,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
         10240, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
@@ -605,7 +605,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
         10240, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */

@@ -454,7 +454,7 @@ static inline cf_count matmul_tile_cost(int cf_number, const cf_machine *machine
   const long long cf_limit0 = cf_mul(dim0, B0); /* dim0 * B0 */
   const long long cf_limit1 = cf_mul(cf_mul(dim1, s), ub1); /* dim1 * s * ub1 */
   const long long cf_limit2 = cf_mul(cf_div(n, B0), B0); /* n / B0 * B0 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

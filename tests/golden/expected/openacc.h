@@ -160,7 +160,7 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 4608, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -359,7 +359,7 @@ static inline cf_count openacc_2_tile_cost(int cf_number, const cf_machine *mach
         24576, 0 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

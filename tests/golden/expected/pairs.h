@@ -321,7 +321,7 @@ static inline cf_count pairs_tile_cost(int cf_number, const cf_machine *machine,
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = cf_sub(n, 1); /* n - 1 */
   const long long cf_limit2 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

@@ -190,7 +190,7 @@ static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machi
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

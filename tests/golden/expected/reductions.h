@@ -209,7 +209,7 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = j_parts; /* j_parts */
   const long long cf_limit2 = i_steps; /* i_steps */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -487,7 +487,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -707,7 +707,7 @@ static inline cf_count reductions_3_tile_cost(int cf_number, const cf_machine *m
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = i_steps; /* i_steps */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -966,7 +966,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

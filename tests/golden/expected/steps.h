@@ -160,7 +160,7 @@ static inline cf_count steps_tile_cost(int cf_number, const cf_machine *machine,
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 24, 3072, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -297,7 +297,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
         { 1888, 0, 264, 5376, 0, 2, 1, 8 }, 2, 128, 4224, 3 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -808,7 +808,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
         { 1916, 0, 226, 4864, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

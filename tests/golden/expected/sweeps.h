@@ -178,7 +178,7 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 125, 0, 83, 6048, 4, 0, 0, 3 }, { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
@@ -375,7 +375,7 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 5, 0, 36, 6080, 4, 0, 0, 0 }, { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 },
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_together;
   switch (cf_number) {

@@ -209,7 +209,8 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         41, 9216, 3 },
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  const long long cf_limit1 = cf_div(cf_add(n, 1), 2); /* (n + 1) / 2 */
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -218,11 +219,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
-    cf_launch.steps = cf_number_of(cf_limit0) / 128;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
-    cf_launch.turns = cf_number_of(cf_limit0) % 128;
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
+    cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 128, cf_number_of(cf_limit1) / 128);
     cf_launch.bytes =
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
@@ -231,11 +233,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
-    cf_launch.steps = cf_number_of(cf_limit0) / 64;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
-    cf_launch.turns = cf_number_of(cf_limit0) % 64;
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
+    cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 64, cf_number_of(cf_limit1) / 64);
     cf_launch.bytes =
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
@@ -244,11 +247,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_number_of(cf_limit0) / 128;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
-    cf_launch.turns = cf_number_of(cf_limit0) % 128;
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
+    cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 128, cf_number_of(cf_limit1) / 128);
     cf_launch.bytes =
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
@@ -257,11 +261,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
-    cf_launch.steps = cf_number_of(cf_limit0) / 64;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
-    cf_launch.turns = cf_number_of(cf_limit0) % 64;
+    cf_launch.steps = cf_number_of(cf_limit1) / 64;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 64;
+    cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 64, cf_number_of(cf_limit1) / 64);
     cf_launch.bytes =
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
@@ -270,11 +275,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
-    cf_launch.steps = cf_number_of(cf_limit0) / 256;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 256 != 0);
-    cf_launch.turns = cf_number_of(cf_limit0) % 256;
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
+    cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 256, cf_number_of(cf_limit1) / 256);
     cf_launch.bytes =
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;

@@ -163,7 +163,7 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 264, 0, 96, 8448, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 42, 0, 0 },
   };
   const long long cf_limit0 = cf_signed(n); /* (long)n */
-  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -125,6 +125,29 @@ def test_a_loop_whose_length_is_data_is_not_equalized() -> None:
     assert "is not the same for all points" in str(recipes["rows"])
 
 
+@pytest.mark.parametrize(
+    ("header", "limits"),
+    [
+        ("int j = 0; j <= i; j++", ("n", "cf_div(cf_add(n, 1), 2)")),
+        ("int j = i; j < n; j++", ("n", "cf_div(cf_add(n, 1), 2)")),
+        ("int j = i + 1; j < n; j++", ("n", "cf_sub(n, 1)", "cf_div(cf_sub(n, 1), 2)")),
+    ],
+)
+def test_a_launch_costs_the_mean_of_steps_and_those_that_the_longest_block_does_beyond(
+    header: str, limits: tuple[str, ...]
+) -> None:
+    text = sources_of(line(SUM.format(header=header)))["f.h"]
+    for number, limit in enumerate(limits):
+        assert f"const long long cf_limit{number} = {limit};" in text
+    most, mean = (f"cf_number_of(cf_limit{number})" for number in (len(limits) - 2, len(limits) - 1))
+    assert f"cf_launch.more = cf_minus({most} / 128, {mean} / 128);" in text
+    assert f"cf_times(4, cf_times(cf_number_of(cf_limit0), {mean}))" in text
+
+
+def test_where_all_points_do_the_same_steps_no_block_is_longer() -> None:
+    assert "cf_launch.more" not in sources_of(line(SUM.format(header="int j = 0; j < n; j++")))["f.h"]
+
+
 def test_blocks_go_no_farther_than_their_points_and_whole_pieces_have_no_condition() -> None:
     text = sources_of(line(SUM.format(header="int j = 0; j <= i; j++")))["f.cu"]
     assert "const int count = cf_block_steps(j_limit, " in text
