@@ -146,12 +146,18 @@ def _check_nest(loop: MetaFor, sink: DiagnosticSink) -> None:
             "CF0308",
             f"a nest of {len(run)} meta_for cannot be halved into a grid and blocks of threads",
             _keyword(loop.span, "meta_for"),
-            help="give every dimension two loops: 'meta_for (int v = 0; v < dim; v++)' over blocks around "
-            "'meta_for (int u = 0; u < B; u++)' over threads",
+            help="let the tool cut loops into blocks of threads: "
+            f"'meta_schedule block({_block_sizes(len(run))})', with these sizes as parameters of the function; or give "
+            "every dimension two loops: 'meta_for (int v = 0; v < dim; v++)' over blocks around 'meta_for (int u = 0; "
+            "u < B; u++)' over threads",
         )
         return
     _, body = split_nest(loop)
     _BlockChecker(sink).body(body, frozenset())
+
+
+def _block_sizes(loops: int) -> str:
+    return "B" if loops == 1 else ", ".join(f"B{number}" for number in range(loops))
 
 
 @dataclass(slots=True)

@@ -6,8 +6,9 @@ However the user has cut a range into blocks, threads and serial loops, its poin
         -->  0 <= p < min(dim0*B0, n):  a[p] = ...
 
 so that it can be cut in another way.  A coordinate is the joined pair of a grid loop and a thread loop
-(`collapse.py`); serial loops that are independent have joined the grid before (`granularity.py`).  Conditions on one
-coordinate around a whole body are limits.  Every point is visited exactly once, as before.
+(`collapse.py`), or a loop of either that makes no index together with another one; serial loops that are independent
+have joined the grid before (`granularity.py`).  Conditions on one coordinate around a whole body are limits.  Every
+point is visited exactly once, as before.
 """
 
 from __future__ import annotations
@@ -82,29 +83,11 @@ def points_of(nest: Nest) -> Points | NotApplicable:
 
 
 def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
-    if len(nest.thread_loops) != len(nest.grid):
-        raise _NoPointsError("the grid and the block have different numbers of loops")
     nest = _with_block_conditions_inside(nest)
     cases = _cases(nest)
     bodies = [_inlined(body, _types(nest, body)) for _, body in cases]
-    taken = all_names(nest)
-    names: list[str] = []
-    shown: list[str] = []
-    limits: list[Expr] = []
-    free = list(nest.grid)
-    for loop in nest.thread_loops:
-        name = fresh("y" if len(nest.grid) == 1 else f"y{len(names)}", taken | set(names))
-        for high in free:
-            joined = _joined(nest, bodies, Digits(high.iterator, loop.iterator, loop.extent, name))
-            if joined is not None:
-                bodies, nest = joined, _knowing(nest, name)
-                break
-        else:
-            raise _NoPointsError(f"'{loop.shown}' is no digit of an index together with a loop of the grid")
-        free.remove(high)
-        names.append(name)
-        shown.append(" and ".join(dict.fromkeys((high.shown, loop.shown))))
-        limits.append(exact_product(high.extent, loop.extent, environment_of(nest)))
+    nest, bodies, found = _coordinates(nest, bodies)
+    names, shown, limits = ([*each] for each in zip(*found, strict=True))
     bodies, limits, demanded = _limited(nest, bodies, names, limits)
     ranges = {**ranges_of(nest), **dict.fromkeys(names, Interval(0, LARGEST_COUNT - 1))}
     bodies = [_in_int(nest, body, ranges) for body in bodies]
@@ -276,6 +259,58 @@ def _reads_data(expr: Expr) -> bool:
 
 
 # --- coordinates
+
+
+def _coordinates(
+    nest: Nest, bodies: Sequence[tuple[Stmt, ...]]
+) -> tuple[Nest, Sequence[tuple[Stmt, ...]], list[tuple[str, str, Expr]]]:
+    """Return the nest and bodies over coordinates, and for each of these its name, its loops and its limit.
+
+    A loop that is no digit of an index together with another one is a coordinate of its own.
+    """
+    pairs = _pairs(nest, bodies)
+    high_digits = [high for high, _ in pairs if high is not None]
+    alone = [(None, loop) for loop in nest.grid if loop not in high_digits]
+    found: list[tuple[str, str, Expr]] = []
+    for high, loop in (*alone, *pairs):
+        name = _name(nest, len(alone) + len(pairs), len(found))
+        if high is None:
+            place = {loop.iterator: Name(name)}
+            bodies = [
+                tuple(map_expressions(body, lambda e, place=place: substitute(e, place))) for body in bodies
+            ]
+            found.append((name, loop.shown, loop.extent))
+        else:
+            joined = _joined(nest, bodies, Digits(high.iterator, loop.iterator, loop.extent, name))
+            assert joined is not None
+            bodies = joined
+            both = " and ".join(dict.fromkeys((high.shown, loop.shown)))
+            found.append((name, both, exact_product(high.extent, loop.extent, environment_of(nest))))
+        nest = _knowing(nest, name)
+    return nest, bodies, found
+
+
+def _pairs(nest: Nest, bodies: Sequence[tuple[Stmt, ...]]) -> list[tuple[Loop | None, Loop]]:
+    """Return every thread loop with the grid loop with which it makes an index, if there is one."""
+    found: list[tuple[Loop | None, Loop]] = []
+    free = list(nest.grid)
+    for loop in nest.thread_loops:
+        name = _name(nest, len(nest.thread_loops), len(found))
+        for high in free:
+            joined = _joined(nest, bodies, Digits(high.iterator, loop.iterator, loop.extent, name))
+            if joined is not None:
+                bodies, nest = joined, _knowing(nest, name)
+                free.remove(high)
+                found.append((high, loop))
+                break
+        else:
+            found.append((None, loop))
+    return found
+
+
+def _name(nest: Nest, count: int, number: int) -> str:
+    """Return a name for a coordinate of so many."""
+    return fresh("y" if count == 1 else f"y{number}", all_names(nest))
 
 
 def _joined(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], digits: Digits) -> list[tuple[Stmt, ...]] | None:
