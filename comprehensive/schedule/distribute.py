@@ -133,11 +133,14 @@ def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
 def _storage_obstacle(references: RowReferences, body: Sequence[Stmt]) -> str | None:
     """Return why the lanes of a point could meet in data that it assigns; None where they keep to rows and to elements.
 
-    Of what is assigned, loops use one row, and statements beside them one element.
+    Of what is assigned, loops use one row, and statements beside them one element; before anything is assigned, they
+    may read any.
     """
     found = [(s, access) for s, loop in _with_loops(body) for access in accesses(s, loop)]
     for storage in sorted({references.storage(a.reference.array) for _, a in found if a.writes}):
         own = [(s, a) for s, a in found if references.storage(a.reference.array) == storage]
+        first = next(n for n, (_, a) in enumerate(own) if a.writes)
+        own = [*((s, a) for s, a in own[:first] if a.loop is not None), *own[first:]]
         places = [references.place(a.reference, a.loop) for _, a in own]
         if all(place is not None for place in places):
             if len({place.prefix for place in places if place is not None}) > 1:

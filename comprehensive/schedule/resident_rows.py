@@ -134,6 +134,10 @@ class ResidentRows:
                     found.append(Use(self.rows[key].slot, behind if is_parallel else None, writes))
                 if place.storage in written:
                     found.append(Use(place.storage, place.offset if is_parallel else None, writes))
+        beside = (s for _, s, loop in in_order(self.distribution.phases[number]) if loop is None)
+        for access in (access for statement in beside for access in accesses(statement, None)):
+            if (storage := self.references.storage(access.reference.array)) in written:
+                found.append(Use(storage, None, access.writes))
         return found
 
     @property
@@ -155,8 +159,9 @@ class ResidentRows:
         if any((s.place.offset - begin).constant_value() < 0 for s in steps):
             return False
         writes = {s.phase for s in steps if s.access.writes}
-        if writes and sum(other[0] == storage for other in self.steps) > 1:
-            return False  # another part of the row is used in another way
+        of_storage = [found for other, found in self.steps.items() if other[0] == storage]
+        if len(of_storage) > 1 and any(s.access.writes for found in of_storage for s in found):
+            return False  # a part of the row is assigned under another key, as x[j] where x[j - 1] is read
         read = {s.phase for s in steps if not s.access.writes}
         if self._points() & self.references.names(begin):
             return False  # rows of neighbouring points overlap

@@ -211,6 +211,7 @@ class RowPhases:
         for number, phase in enumerate(self._phases):
             match phase:
                 case Straight(statement):
+                    self._meetings.use(self.resident.uses(number))
                     self._body += self._straight(statement)
                 case Parallel():
                     self._parallel(number, phase)

@@ -79,6 +79,22 @@ CASES: dict[str, tuple[str, Arrays]] = {
         ),
         {"a": (("m", "n"), "f4"), "b": (("m", "n"), "i4"), "c": (("m", "n"), "i4"), "w": (("m",), "i4")},
     ),
+    "a recurrence along the row": (
+        LINE.format(
+            parameters="const float a[m][n + 2], const float b[m][n + 2], float y[m][n + 2]",
+            body="for (int j = 1; j < n + 2; j++) y[i][j] = y[i][j] - y[i][j - 1] * a[i][j] / (b[i][j - 1] + 200);",
+        ),
+        {name: (("m", "n + 2"), "f4") for name in ("a", "b", "y")},
+    ),
+    "in place, from the first element on": (
+        LINE.format(
+            parameters="float y[m][n + 1]",
+            body="float most = y[i][0]; for (int j = 1; j < n + 1; j++) most = y[i][j] > most ? y[i][j] : most; "
+            "float sum = 0; for (int j = 0; j < n + 1; j++) { y[i][j] = 1 / (1 + most - y[i][j]); sum += y[i][j]; } "
+            "for (int j = 0; j < n + 1; j++) y[i][j] = y[i][j] / sum;",
+        ),
+        {"y": (("m", "n + 1"), "f4")},
+    ),
     "parts of rows, and other columns": (
         LINE.format(
             parameters="const float a[m][n + 3], const float x[n + 3], float y[m][n + 3], double z[m]",
@@ -118,7 +134,13 @@ CASES: dict[str, tuple[str, Arrays]] = {
 DEAR = "a sum of what is dear, and a row for it"
 
 
-@pytest.mark.parametrize("name", quick_of(CASES, {"in place, and sums so far"}))
+@pytest.mark.parametrize(
+    "name",
+    quick_of(
+        CASES,
+        {"in place, and sums so far", "a recurrence along the row", "in place, from the first element on"},
+    ),
+)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     assert recipes_of(source)["resident rows"] is None
