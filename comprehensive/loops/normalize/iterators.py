@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.normalize.sums import Sum
+from comprehensive.loops.normalize.sums import Sum, addends
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
@@ -83,10 +83,10 @@ def tidy(expr: Expr, types: Types) -> Expr:
     def one(e: Expr) -> Expr:
         if not isinstance(e, Binary) or e.operator not in ("+", "-"):
             return e
-        total = Sum.of(e)
-        if any(_type(term, types) is not ScalarType.INT for _, term in total.terms):
+        # Those that cancel each other, too: the difference of a value that is not a number and itself is none.
+        if any(_type(term, types) is not ScalarType.INT for term in addends(e)):
             return e
-        shorter = total.expression()
+        shorter = Sum.of(e).expression()
         return shorter if _size(shorter) < _size(e) else e
 
     return map_expression(expr, one)

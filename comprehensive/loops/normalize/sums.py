@@ -12,6 +12,7 @@ not overflow.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType, Unary
@@ -54,6 +55,20 @@ class Sum:
         if constant == 0:
             return result
         return Binary("+" if constant > 0 else "-", result, IntLiteral(abs(constant)))
+
+
+def addends(expr: Expr) -> Iterator[Expr]:
+    """Yield what a sum is made of, but for its constants; each as often as it occurs."""
+    match expr:
+        case IntLiteral(type=ScalarType.INT):
+            pass
+        case Binary(operator="+" | "-", left=left, right=right):
+            yield from addends(left)
+            yield from addends(right)
+        case Unary(operator="-", operand=operand):
+            yield from addends(operand)
+        case _:
+            yield expr
 
 
 def _terms(expr: Expr, sign: int) -> Sum:

@@ -29,6 +29,7 @@ CONSTRUCTS: dict[str, str] = {
     "data guard": "conditions on elements of arrays",
     "data subscript": "subscripts read from an array",
     "direct nest": "parallel loops without blocks: half of a perfect nest is the grid",
+    "walks along rows": "loops along the rows of a point, with recurrences, one after the other",
     "do": "do loops",
     "double": "data and arithmetic in double",
     "double buffering": "a loop of the host with two regions that read what the other one writes",

@@ -15,6 +15,7 @@ from tests.fuzz.grammar.draw import Draw
 from tests.fuzz.grammar.nests import Range, direct, region
 from tests.fuzz.grammar.pieces import Pieces
 from tests.fuzz.grammar.scope import INTEGERS, Array, Coordinate, Extent
+from tests.fuzz.grammar.walks import Walks
 
 ATOMIC = (("+=", "-=", "++", "--"), ("+=",), ("&=",), ("|=",), ("^=",))
 """Operators of one kind."""
@@ -49,8 +50,16 @@ class _Program(Pieces):
             (self._meeting, 0.05 if draw.on("bands that meet", 1.0) else 0.0),
             (self._tiled_product, 0.04 if draw.on("tiled product", 1.0) else 0.0),
             (self._direct, 0.05 if draw.on("direct nest", 1.0) else 0.0),
+            (self._walks, 0.1 if draw.on("walks along rows", 1.0) else 0.0),
         ]
-        draw.used -= {"product", "sweeps", "bands that meet", "tiled product", "direct nest"}
+        draw.used -= {
+            "product",
+            "sweeps",
+            "bands that meet",
+            "tiled product",
+            "direct nest",
+            "walks along rows",
+        }
         self.scalars()
         make = draw.random.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         host = make()
@@ -322,6 +331,15 @@ class _Program(Pieces):
         self.sizes += [block for block in self.blocks if not home[0].pointer]
         self.blocks = [block for block in self.blocks if home[0].pointer]
         return direct(draw, ranges, inner, self.cached(body), body)
+
+    def _walks(self) -> list[str]:
+        """Loops along rows, one after the other, which assign what others and they themselves read near by."""
+        draw = self.draw
+        draw.used.add("walks along rows")
+        self.rank = 1
+        self.blocks, self.iterators = self.blocks[:1], self.iterators[:1]
+        ranges, (point,) = self.coordinates(simple=True)
+        return self.region(ranges, partial(Walks(self, point).body, draw.number(1, 3)))
 
 
 def _indented(lines: list[str]) -> list[str]:

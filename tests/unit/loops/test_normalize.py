@@ -102,6 +102,20 @@ def test_loops_visit_what_they_visited_in_their_order(
 
 
 @pytest.mark.parametrize(
+    ("value", "moved"),
+    [
+        ("x[k] - x[k]", "x[1 + k] - x[1 + k]"),
+        ("x[k] + k - x[k]", "x[1 + k] + (1 + k) - x[1 + k]"),
+        ("-x[k] + (1 + x[k])", "-x[1 + k] + (1 + x[1 + k])"),
+        ("c - (c - x[k])", "c - (c - x[1 + k])"),
+    ],
+)
+def test_floating_point_terms_stay_where_a_loop_counts_in_another_way(value: str, moved: str) -> None:
+    nest = body_of(f"for (int k = 1; k < n; k++) x[k - 1] = {value};", "int n, int B, float c, float *x")
+    assert text(normal(nest)) == f"for (int k = 0; k < n - 1; k++)\n  x[k] = {moved};\n"
+
+
+@pytest.mark.parametrize(
     ("written", "expected"),
     [
         ("for (int k = 1; k <= n; k++) a[k - 1] = k;", "for (int k = 0; k < n; k++)\n  a[k] = 1 + k;\n"),
