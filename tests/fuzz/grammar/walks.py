@@ -41,7 +41,7 @@ class Walks:
         pieces.ever_written |= {row.name for row in self.rows}
 
     def body(self, loops: int) -> list[str]:
-        """So many loops, one of which writes at least; what is carried is told at the end."""
+        """Return so many loops, and a statement that stores what they carry."""
         draw = self.draw
         carried = self.names.new("s", "acc")
         first = self._element(draw.pick(self.rows), str(draw.number(0, PAD - 1)))
