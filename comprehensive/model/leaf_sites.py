@@ -52,7 +52,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expression
-from comprehensive.metafork.walk import assigned_scalars
+from comprehensive.metafork.walk import all_statements_in, assigned_scalars
 from comprehensive.model.depth import LOADED, Data, depth_of, forget
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import Value, data_of, integer_of
@@ -279,7 +279,8 @@ class _Walk:
         if not isinstance(loop.bound, IntLiteral):
             around = self.contexts[context]
             self.contexts[context] = replace(around, instructions=around.instructions + LOOP_INSTRUCTIONS)
-        is_one_region = isinstance(loop.bound, IntLiteral) and loop.bound.value <= MOST_UNROLLED
+        meets = any(isinstance(s, Barrier) for s in all_statements_in(loop.body))
+        is_one_region = isinstance(loop.bound, IntLiteral) and loop.bound.value <= MOST_UNROLLED and not meets
         if is_one_region:
             depth = self.region.depth
             self.statements(loop.body, inside, within)

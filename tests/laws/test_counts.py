@@ -335,14 +335,16 @@ def agree(name: str) -> Counter[str]:
             assert repeats or in_table[key] >= count, (where, key)
             assert case.shares_loops or in_table[key] <= count, (where, key)
         seen["tables"] += not repeats and not case.shares_loops
+        operations = total(work.operations)
+        if operations is None:
+            continue
         wide, warps = in_doubles(case), -(-case.launch.threads // WARP_THREADS)
         instructions = walked(wide)[1].tally.wide
         in_table_too = Table.of(wide).instructions * warps
         assert in_table_too >= instructions, where
         assert case.changes_integers or in_table_too <= instructions, where
         seen["instructions"] += instructions > 0
-        operations = total(work.operations)
-        if operations is not None and divides(case):
+        if divides(case):
             done = operations.evaluate(case.launch.values)
             assert done * warps <= 2 * instructions * case.launch.threads, where
             seen["operations"] += done > 0
