@@ -12,25 +12,26 @@ from comprehensive.cli import cli
 from comprehensive.driver import Options, compile_file
 from comprehensive.tuning.winners import Winner, write_winners
 
-# A thread walks through a row, and threads go backwards: there are persistent blocks to try, and no tile.
+# A thread walks through a row and has an array of its own: there are persistent blocks to try, and no tile.
 SOFTMAX = """void softmax(int m, int n, const float *a, float *y, int B)
 {
   int dim = (m + B - 1) / B;
   meta_schedule {
     meta_for (int v = 0; v < dim; v++)
       meta_for (int u = 0; u < B; u++) {
-        int i = v * B + (B - 1 - u);
+        int i = v * B + u;
+        float row[2];
         if (i < m) {
-          float most = a[i * n];
+          row[0] = a[i * n];
           for (int j = 1; j < n; j++)
-            most = fmaxf(most, a[i * n + j]);
-          float sum = 0.0f;
+            row[0] = fmaxf(row[0], a[i * n + j]);
+          row[1] = 0.0f;
           for (int j = 0; j < n; j++) {
-            y[i * n + j] = expf(a[i * n + j] - most);
-            sum += y[i * n + j];
+            y[i * n + j] = expf(a[i * n + j] - row[0]);
+            row[1] += y[i * n + j];
           }
           for (int j = 0; j < n; j++)
-            y[i * n + j] /= sum;
+            y[i * n + j] /= row[1];
         }
       }
   }

@@ -58,7 +58,9 @@ def test_the_schema_says_what_is_written_and_what_may_be_chosen(module: Module) 
         "(SymInt n, float alpha, Tensor x, Tensor(a3!) y, *, SymInt? B=None, SymInt? tile=None) -> ()"
     )
     # Words of Python cannot be names there.
-    assert schema_of(module["add"]) == "(SymInt n, Tensor in_, Tensor(a2!) self__) -> ()"
+    assert schema_of(module["add"]) == (
+        "(SymInt n, Tensor in_, Tensor(a2!) self__, *, SymInt? tile=None) -> ()"
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,21 @@ from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import source_texts
 
 OPTIONS = Options(registers="estimate")
-# Without tiles, as the threads of a block go backwards: one leaf, blocks of B threads, two elements a thread.
+# Without tiles, as a point has an array of its own: one leaf, blocks of B threads, two elements a thread.
 PAIRS = """void pairs(int n, const int x[2*n], int y[2*n], int B)
 {
   int dim = (n + B - 1) / B;
   meta_schedule {
     meta_for (int v = 0; v < dim; v++)
       meta_for (int u = 0; u < B; u++) {
-        int i = v * B + (B - 1 - u);
+        int i = v * B + u;
+        int own[2];
         if (i < n) {
-          y[2*i] = 2 * x[2*i] + x[2*i+1];
-          if (x[2*i] > 0)
-            y[2*i+1] = x[2*i] - x[2*i+1];
+          own[0] = x[2*i];
+          own[1] = x[2*i+1];
+          y[2*i] = 2 * own[0] + own[1];
+          if (own[0] > 0)
+            y[2*i+1] = own[0] - own[1];
         }
       }
   }
