@@ -27,13 +27,21 @@ class Threads:
         """Raises CompileError (CF0601) where an extent is no polynomial or quotient of polynomials."""
         product, exact = RationalFunction(1), True
         for loop in fragment.nest.thread_loops:
-            product = product * _value(loop.extent, loop)
+            product = product * extent_of(loop)
             exact = exact and not _divides(loop.extent)
         tile = fragment.tile
         if tile is not None and tile.lanes is not None:
             product = product * RationalFunction(Polynomial.symbol(tile.lanes))
         polynomial = product.as_polynomial()
         return Evaluation(product if polynomial is None else polynomial, "exact" if exact else "upper bound")
+
+
+def extent_of(loop: Loop) -> RationalFunction:
+    """The extent of a loop, quotients without rounding.
+
+    Raises CompileError (CF0601) where it is no polynomial or quotient of polynomials.
+    """
+    return _value(loop.extent, loop)
 
 
 def _value(expr: Expr, loop: Loop) -> RationalFunction:
