@@ -12,28 +12,28 @@ from comprehensive.cli import cli
 from comprehensive.driver import Options, compile_file
 from comprehensive.tuning.winners import Winner, write_winners
 
-# A thread walks through a row and has an array of its own: there are persistent blocks to try, and no tile.
-SOFTMAX = """void softmax(int m, int n, const float *a, float *y, int B)
+# A thread walks through a row, and a block does two things: there are persistent blocks to try, and no tile.
+SOFTMAX = """void softmax(int m, int n, const float *a, float *sums, float *y, int B)
 {
   int dim = (m + B - 1) / B;
   meta_schedule {
-    meta_for (int v = 0; v < dim; v++)
+    meta_for (int v = 0; v < dim; v++) {
       meta_for (int u = 0; u < B; u++) {
         int i = v * B + u;
-        float row[2];
         if (i < m) {
-          row[0] = a[i * n];
-          for (int j = 1; j < n; j++)
-            row[0] = fmaxf(row[0], a[i * n + j]);
-          row[1] = 0.0f;
-          for (int j = 0; j < n; j++) {
-            y[i * n + j] = expf(a[i * n + j] - row[0]);
-            row[1] += y[i * n + j];
-          }
+          float sum = 0.0f;
           for (int j = 0; j < n; j++)
-            y[i * n + j] /= row[1];
+            sum += expf(a[i * n + j]);
+          sums[i] = sum;
         }
       }
+      meta_for (int u = 0; u < B; u++) {
+        int i = v * B + u;
+        if (i < m)
+          for (int j = 0; j < n; j++)
+            y[i * n + j] = expf(a[i * n + j]) / sums[i];
+      }
+    }
   }
 }
 """

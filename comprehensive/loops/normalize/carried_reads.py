@@ -16,14 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.integers import ONE, ZERO
+from comprehensive.loops.integers import ONE
+from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
     Assign,
-    Binary,
     Break,
-    Conditional,
     Continue,
     Declare,
     Expr,
@@ -58,8 +57,7 @@ def with_carried_reads_held(
                 changed = held.body(statement.body)
                 if changed is None:
                     continue
-                runs = Binary("<", statement.start, statement.bound)
-                initial = Conditional(runs, element, ZERO)
+                initial = read_before(statement, element)
                 kind = read_only[element.array]
                 result.append(Declare(kind, held.scalar.identifier, initial=initial, span=statement.span))
                 statement = replace(statement, body=changed)

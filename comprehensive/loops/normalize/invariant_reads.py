@@ -15,13 +15,12 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, ZERO
+from comprehensive.loops.integers import ONE
+from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.traverse import always_evaluated, declared_names
 from comprehensive.metafork.ast import (
     Assign,
-    Binary,
     Break,
-    Conditional,
     Continue,
     Declare,
     Expr,
@@ -47,9 +46,8 @@ def with_invariant_reads_first(
     for statement in body:
         if isinstance(statement, For):
             found = {index: name(f"{index.array}_of") for index in _invariant(statement, points, read_only)}
-            runs = Binary("<", statement.start, statement.bound)
             for index, scalar in found.items():
-                initial = Conditional(runs, index, ZERO)
+                initial = read_before(statement, index)
                 result.append(Declare(read_only[index.array], scalar, initial=initial, span=statement.span))
             result.append(replace(statement, body=_with_scalars(statement.body, found)))
         else:

@@ -6,7 +6,7 @@
     else:                                 point by point, where it is inside
 
 Statements that all points do together, serial loops among them, are jammed; what stands under a condition on data, or
-in a loop that is longer at some points, each point does for itself.
+in a loop that is longer at some points, each point does for itself, and so all of a body that declares arrays.
 
 Composed of: split, bind, unroll and jam, peel; where neighbours share what they read, vectorize (`vectorize.py`), and
 where they add up rows, a window that moves down these (`stream.py`).  Tiles begin where what they store begins a line
@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.metafork.ast import Assign, Binary, If, Index, Name
+from comprehensive.loops.ir import Alternative, Nest, RegisterTile
+from comprehensive.metafork.ast import Assign, Binary, Block, If, Index, Name
 from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
@@ -44,9 +44,7 @@ class Points:
     name: str = "points"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        for body in tile.bodies:
-            if (obstacle := point_obstacle(nest, body)) is not None:
-                return NotApplicable(obstacle)
+        tile = replace(tile, alternatives=tuple(_with_room(nest, each) for each in tile.alternatives))
         tile = with_inner(tile, min(len(tile.coordinates), MOST_COORDINATES))
         *others, last = tile.coordinates
         return replace(tile, coordinates=(*others, replace(last, shift=_shift(nest, tile))))
@@ -62,6 +60,13 @@ class Points:
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return point_instances(kernel, tile)
+
+
+def _with_room(nest: Nest, alternative: Alternative) -> Alternative:
+    """An alternative whose points do not hold arrays side by side."""
+    if point_obstacle(nest, alternative.body) is None:
+        return alternative
+    return replace(alternative, body=(Block(alternative.body),))
 
 
 def _shift(nest: Nest, tile: RegisterTile) -> int:

@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
 #line 7 "downward.mf"
-      x_of[r0] = 1 ? x[y_1] : 0;
+      x_of[r0] = x[y_1];
     }
 #line 7 "downward.mf"
     #pragma unroll
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
       if (y_1 < y_1_limit) {
 #line 6 "downward.mf"
         float value = 0;
-        float x_of = 1 ? x[y_1] : 0;
+        float x_of = x[y_1];
 #line 7 "downward.mf"
         for (int k = 0; k < 8; k++)
           value = value * x_of + c[7 - k];

@@ -112,6 +112,101 @@ extern "C" __global__ void smooth_leaf1(
   }
 }
 
+template <int T0, int T1, int U0, int U1, int M>
+__global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
+    const float *__restrict__ a,
+    float *__restrict__ b,
+    long a_stride0,
+    long b_stride0,
+    int y0_limit,
+    int y1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.y;
+  const int t1 = threadIdx.x;
+  const int blocks1 = (y1_limit + T1 * U1) / (T1 * U1);
+  const int i1 = block % blocks1;
+  const int i0 = block / blocks1;
+  const int o0 = i0 * (T0 * U0);
+  const int o1 = i1 * (T1 * U1) - 1;
+  if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
+        {
+#line 7 "fixed_block.mf"
+          float k[3][3];
+#line 7 "fixed_block.mf"
+          k[0][0] = 0.0625f;
+#line 7 "fixed_block.mf"
+          k[0][1] = 0.125f;
+#line 7 "fixed_block.mf"
+          k[0][2] = 0;
+#line 7 "fixed_block.mf"
+          k[1][0] = 0.125f;
+#line 7 "fixed_block.mf"
+          k[1][1] = 0.25f;
+#line 7 "fixed_block.mf"
+          k[1][2] = 0.125f;
+#line 7 "fixed_block.mf"
+          k[2][0] = 0;
+#line 7 "fixed_block.mf"
+          k[2][1] = 0.125f;
+#line 7 "fixed_block.mf"
+          k[2][2] = 0;
+          float s = 0;
+          for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++)
+              s += k[p][q] * a[(1 + y0 + p - 1) * a_stride0 + (1 + y1 + q - 1)];
+          b[(1 + y0) * b_stride0 + (1 + y1)] = s;
+        }
+      }
+    }
+#line "fixed_block.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (0 <= y1 && y1 < y1_limit) {
+            {
+#line 7 "fixed_block.mf"
+              float k[3][3];
+#line 7 "fixed_block.mf"
+              k[0][0] = 0.0625f;
+#line 7 "fixed_block.mf"
+              k[0][1] = 0.125f;
+#line 7 "fixed_block.mf"
+              k[0][2] = 0;
+#line 7 "fixed_block.mf"
+              k[1][0] = 0.125f;
+#line 7 "fixed_block.mf"
+              k[1][1] = 0.25f;
+#line 7 "fixed_block.mf"
+              k[1][2] = 0.125f;
+#line 7 "fixed_block.mf"
+              k[2][0] = 0;
+#line 7 "fixed_block.mf"
+              k[2][1] = 0.125f;
+#line 7 "fixed_block.mf"
+              k[2][2] = 0;
+              float s = 0;
+              for (int p = 0; p < 3; p++)
+                for (int q = 0; q < 3; q++)
+                  s += k[p][q] * a[(1 + y0 + p - 1) * a_stride0 + (1 + y1 + q - 1)];
+              b[(1 + y0) * b_stride0 + (1 + y1)] = s;
+            }
+          }
+        }
+    }
+#line "fixed_block.cu"
+  }
+}
+
 // ---- smooth
 
 static int smooth_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int h, int w)
@@ -180,10 +275,46 @@ static int smooth_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, floa
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int smooth_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    const float *a, float *b, int h, int w)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(smooth_tile<1, 256, 1, 4, 4>), {} },
+    { CF_KERNEL(smooth_tile<4, 32, 2, 1, 8>), {} },
+    { CF_KERNEL(smooth_tile<1, 128, 2, 4, 8>), {} },
+  };
+  const long long cf_given_a_stride0_wide = w; // w
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = w; // w
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
+      "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(h, 2)); // h - 2
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(w, 2)); // w - 2
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(h, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_sub(w, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 },
+    { T1, T0, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] =
+      { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int smooth_run(cf_call *cf_state, const float *a, float *b, int h, int w)
 {
   cf_choice cf_chosen;
-  smooth_params cf_params = { 0 };
+  smooth_params cf_params = { 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8))) return CF_OK; // (h - 1 - 1 + 8 - 1) / 8
   // (w - 1 - 1 + 32 - 1) / 32
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32))) return CF_OK;
@@ -207,10 +338,25 @@ static int smooth_run(cf_call *cf_state, const float *a, float *b, int h, int w)
     cf_last.tile.cost = CF_SATURATED;
     if (smooth_select(cf_state->machine, h, w, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = smooth_leaf_cost(cf_chosen.leaf, cf_state->machine, h, w, &cf_params, CF_SATURATED);
+    cf_last.tile = smooth_tile(cf_state->machine, h, w, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return smooth_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, b, h, w);
+  case 2:
+    return smooth_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, h, w);
+  case 3:
+    return smooth_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, a, b, h, w);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
+  }
   const int cf_status = smooth_select(cf_state->machine, h, w, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -263,6 +409,9 @@ static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "h >= 0", 0, h);
   if (!(w >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "w >= 0", 0, w);
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
@@ -274,8 +423,9 @@ static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[192] = "", cf_parameters[64] = "";
+    char cf_sizes[192] = "", cf_parameters[128] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
+    cf_print(cf_parameters, sizeof cf_parameters, "tile=%lld", (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "smooth", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);

@@ -23,7 +23,11 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 
 /* The program parameters, each at least 1. */
 typedef struct smooth_params {
-  int unused; /* the program has none */
+  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
+  int tile;
 } smooth_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
@@ -77,6 +81,11 @@ static inline const char *smooth_explain(int leaf)
   case 0: return "32 <= R_B, 340 <= Z_B, 256 <= T_B";
   case 1: return "31 <= R_B, Z_B < 340, 256 <= T_B; granularity: 3a: a statement beside the loop over 'p' cannot be "
       "repeated; a statement beside the loop over 'q' cannot be repeated; no-caching: 4b: not cached: a";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = "
+      "4";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
+      "8";
   default: return "there is no such leaf";
   }
 }
@@ -184,6 +193,85 @@ static inline cf_count smooth_left_out(const cf_machine *machine, int h, int w, 
   return 0;
 }
 
+/* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
+    */
+static inline cf_count smooth_tile_cost(int cf_number, const cf_machine *machine, int h, int w, int cf_together,
+    int cf_sweeps)
+{
+  static const cf_tile_work cf_works[] = {
+    /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 1248, 0, 512, 16576, 1, 0, 0, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 975, 0, 394, 12512, 4, 0, 0, 36 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 240, 0, 88, 2944, 1, 0, 0, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 234, 0, 78, 2048, 2, 0, 0, 18 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    { { 960, 0, 352, 12544, 1, 0, 0, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 507, 0, 202, 6368, 4, 0, 0, 36 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+  };
+  const long long cf_limit0 = cf_sub(h, 2); /* h - 2 */
+  const long long cf_limit1 = cf_sub(w, 2); /* w - 2 */
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
+  const cf_tile_work *cf_work_of = cf_works;
+  (void)cf_sweeps;
+  (void)cf_together;
+  switch (cf_number) {
+  case 1: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 0;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 1, 1024));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.is_cut = 1;
+    break;
+  case 2: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 1;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 1, 32));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.is_cut = 1;
+    break;
+  case 3: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 1, 512));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.is_cut = 1;
+    break;
+  default:
+    return CF_SATURATED;
+  }
+  return cf_cost(machine, cf_work_of, &cf_launch);
+}
+
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling smooth_tile(const cf_machine *machine, int h, int w, int cf_together, long long cf_left,
+    int cf_wanted, cf_count cf_leaf)
+{
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
+  int cf_number;
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+      cf_consider(&cf_best, cf_number, 1, smooth_tile_cost(cf_number, machine, h, w, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
+  (void)cf_left;
+  return cf_best;
+}
+
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count smooth_leaves_out(const cf_machine *machine, int h, int w, const smooth_params *params)
 {
@@ -212,12 +300,19 @@ static inline int smooth_expected(const cf_machine *machine, int h, int w, const
   if (cf_status == CF_OK) { /* smooth */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = smooth_select(machine, h, w, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
+    if (cf_tiles[0] == 0)
+      cf_tiles[0] = smooth_tile(machine, h, w, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
     cf_least_cycles = smooth_leaf_cost(cf_chosen.leaf, machine, h, w, params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   return cf_status;
@@ -230,7 +325,7 @@ static inline int smooth_defaults(const cf_machine *machine, int h, int w, smoot
 {
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
   int cf_first;
-  params->unused = 0;
+  params->tile = -1;
   cf_first = smooth_expected(machine, h, w, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   return cf_first;
 }

@@ -27,6 +27,52 @@ extern "C" __global__ void local_leaf0(
 #line "local_array.cu"
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
+    const float *__restrict__ x,
+    float *__restrict__ y,
+    int y_1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  if (o0 + T0 * U0 <= y_1_limit) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      {
+#line 6 "local_array.mf"
+        float power[4];
+        power[0] = 1;
+        float x_of = x[y_1];
+#line 8 "local_array.mf"
+        for (int k = 0; k < 3; k++)
+          power[1 + k] = power[k] * x_of;
+        y[y_1] = power[3] - power[2];
+      }
+    }
+#line "local_array.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+        {
+#line 6 "local_array.mf"
+          float power[4];
+          power[0] = 1;
+          float x_of = x[y_1];
+#line 8 "local_array.mf"
+          for (int k = 0; k < 3; k++)
+            power[1 + k] = power[k] * x_of;
+          y[y_1] = power[3] - power[2];
+        }
+      }
+    }
+#line "local_array.cu"
+  }
+}
+
 // ---- local
 
 static int local_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B)
@@ -49,10 +95,30 @@ static int local_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int local_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y,
+    int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(local_tile<256, 4, 8>), {} },
+    { CF_KERNEL(local_tile<256, 2, 8>), {} },
+  };
+  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int local_run(cf_call *cf_state, const float *x, float *y, int n, int B)
 {
   cf_choice cf_chosen;
-  local_params cf_params = { B, };
+  local_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -74,10 +140,23 @@ static int local_run(cf_call *cf_state, const float *x, float *y, int n, int B)
     cf_last.tile.cost = CF_SATURATED;
     if (local_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = local_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = local_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return local_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n);
+  case 2:
+    return local_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, y, n);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
+  }
   const int cf_status = local_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -126,6 +205,9 @@ static int local_call(bool cf_launches, const cf_machine *machine, int n, const 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
@@ -137,9 +219,10 @@ static int local_call(bool cf_launches, const cf_machine *machine, int n, const 
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[128] = "", cf_parameters[128] = "";
+    char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "local", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);

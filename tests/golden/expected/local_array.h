@@ -24,6 +24,11 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 /* The program parameters, each at least 1. */
 typedef struct local_params {
   int B;
+  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any
+     has is refused. Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what
+     they leave of a loop is done by register tiles. */
+  int tile;
 } local_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
@@ -63,6 +68,8 @@ static inline const char *local_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "28 <= R_B, B <= T_B";
+  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -140,6 +147,65 @@ static inline cf_count local_left_out(const cf_machine *machine, int n, const lo
   return 0;
 }
 
+/* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
+    */
+static inline cf_count local_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
+{
+  static const cf_tile_work cf_works[] = {
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 320, 0, 64, 8192, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 48, 6144, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 160, 0, 32, 4096, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 24, 3072, 2, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+  };
+  const long long cf_limit0 = n; /* n */
+  cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
+  const cf_tile_work *cf_work_of = cf_works;
+  (void)cf_sweeps;
+  (void)cf_together;
+  switch (cf_number) {
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 0;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 1024 != 0;
+    break;
+  case 2: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 1;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
+    cf_launch.is_cut = cf_limit0 % 512 != 0;
+    break;
+  default:
+    return CF_SATURATED;
+  }
+  return cf_cost(machine, cf_work_of, &cf_launch);
+}
+
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
+   of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
+   taken: where no tile is better, and where none fits. */
+static inline cf_tiling local_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted,
+    cf_count cf_leaf)
+{
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
+  int cf_number;
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+      cf_consider(&cf_best, cf_number, 1, local_tile_cost(cf_number, machine, n, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
+  (void)cf_left;
+  return cf_best;
+}
+
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count local_leaves_out(const cf_machine *machine, int n, const local_params *params)
 {
@@ -167,12 +233,19 @@ static inline int local_expected(const cf_machine *machine, int n, const local_p
   if (cf_status == CF_OK) { /* local */
     /* What all regions may still take, and what a leaf of this one may without being out of the question. */
     const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED
+        : cf_minus(cf_fastest_leaves, *cf_leaves);
     cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
     cf_status = local_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
+    if (cf_tiles[0] == 0)
+      cf_tiles[0] = local_tile(machine, n, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
     cf_least_cycles = local_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   return cf_status;
@@ -186,6 +259,7 @@ static inline int local_value(int cf_which, int cf_exponent, const cf_machine *m
   const int cf_begin = 1 << cf_exponent, cf_end = cf_least_int(2 * cf_begin, 1024 + 1);
   int cf_value, cf_best = 0;
   cf_tried.B = 1;
+  cf_tried.tile = -1;
   for (cf_value = cf_begin; cf_value < cf_end; cf_value++) {
     if (cf_best && !cf_fills_better(cf_value, cf_best)) continue;
     switch (cf_which) {
@@ -210,6 +284,7 @@ static inline int local_defaults(const cf_machine *machine, int n, local_params 
   int cf_values[1][11], cf_at[1];
   int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B = 1;
+  params->tile = -1;
   cf_first = local_expected(machine, n, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? local_leaves_out(machine, n, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;

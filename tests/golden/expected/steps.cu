@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
 #line 7 "steps.mf"
-      x_of[r0] = 1 ? x[y_1] : 0;
+      x_of[r0] = x[y_1];
     }
 #line 7 "steps.mf"
     #pragma unroll
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
       if (y_1 < y_1_limit) {
 #line 6 "steps.mf"
         float sum = 0;
-        float x_of = 1 ? x[y_1] : 0;
+        float x_of = x[y_1];
 #line 7 "steps.mf"
         for (int k = 0; k < 4; k++)
           sum = sum * x_of + (1 + k * 4);

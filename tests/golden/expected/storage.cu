@@ -557,6 +557,113 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   }
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
+    const __half *__restrict__ x,
+    const long *__restrict__ k,
+    __nv_bfloat16 *__restrict__ y,
+    __half *__restrict__ z,
+    double d,
+    int y_1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0) - 1;
+  if (0 <= o0 && o0 + T0 * U0 <= y_1_limit) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      {
+#line 33 "storage.mf"
+        __half t = __double2half(__half2float(x[1 + y_1]) * d);
+#line 33 "storage.mf"
+        __half local[2];
+#line 33 "storage.mf"
+        local[0] = __float2half_rn(0.5f);
+#line 33 "storage.mf"
+        local[1] = x[1 + y_1];
+        __half u = __float2half_rn((float)k[1 + y_1]);
+        __half twice_y =
+            __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
+#line 35 "storage.mf"
+        __half twice_value = twice_y;
+#line 35 "storage.mf"
+        y[1 + y_1] =
+            __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
+            + (__half2float(t) * __half2float(u) - __half2float(twice_value)));
+#line 36 "storage.mf"
+        y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
+            ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))
+            : __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
+            - __half2float(__double2half(d * 3.0)) * 0.1f);
+#line 37 "storage.mf"
+        __half x_of = x[1 + y_1];
+#line 37 "storage.mf"
+        for (int j = 0; j < 2; j++)
+#line 37 "storage.mf"
+          t =
+              __float2half_rn(__half2float(t) + __half2float(local[j])
+              * sqrtf(__half2float(x_of) * __half2float(x_of)));
+#line 38 "storage.mf"
+        t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 - 1]));
+#line 38 "storage.mf"
+        t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
+#line 38 "storage.mf"
+        t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 + 1]));
+        z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
+      }
+    }
+#line "storage.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (0 <= y_1 && y_1 < y_1_limit) {
+        {
+#line 33 "storage.mf"
+          __half t = __double2half(__half2float(x[1 + y_1]) * d);
+#line 33 "storage.mf"
+          __half local[2];
+#line 33 "storage.mf"
+          local[0] = __float2half_rn(0.5f);
+#line 33 "storage.mf"
+          local[1] = x[1 + y_1];
+          __half u = __float2half_rn((float)k[1 + y_1]);
+          __half twice_y =
+              __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
+#line 35 "storage.mf"
+          __half twice_value = twice_y;
+#line 35 "storage.mf"
+          y[1 + y_1] =
+              __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
+              + (__half2float(t) * __half2float(u) - __half2float(twice_value)));
+#line 36 "storage.mf"
+          y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
+              ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))
+              : __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
+              - __half2float(__double2half(d * 3.0)) * 0.1f);
+#line 37 "storage.mf"
+          __half x_of = x[1 + y_1];
+#line 37 "storage.mf"
+          for (int j = 0; j < 2; j++)
+#line 37 "storage.mf"
+            t =
+                __float2half_rn(__half2float(t) + __half2float(local[j])
+                * sqrtf(__half2float(x_of) * __half2float(x_of)));
+#line 38 "storage.mf"
+          t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 - 1]));
+#line 38 "storage.mf"
+          t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
+#line 38 "storage.mf"
+          t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 + 1]));
+          z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
+        }
+      }
+    }
+#line "storage.cu"
+  }
+}
+
 // ---- product
 
 static int product_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n,
@@ -1188,11 +1295,31 @@ static int every_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *x, con
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
+static int every_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const cf_half *x,
+    const long *k, cf_bfloat16 *y, cf_half *z, int n, double d)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(every_tile<256, 4, 4>), {} },
+    { CF_KERNEL(every_tile<256, 2, 4>), {} },
+  };
+  const long long cf_given_y_1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &x, &k, &y, &z, &d, &cf_given_y_1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int every_run(cf_call *cf_state, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d,
     int B)
 {
   cf_choice cf_chosen;
-  every_params cf_params = { B, };
+  every_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B))) return CF_OK; // (n - 1 - 1 + B - 1) / B
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -1214,10 +1341,23 @@ static int every_run(cf_call *cf_state, const cf_half *x, const long *k, cf_bflo
     cf_last.tile.cost = CF_SATURATED;
     if (every_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = every_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = every_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return every_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, k, y, z, n, d);
+  case 2:
+    return every_tile_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, k, y, z, n, d);
+  default:
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
+          0);
+  }
   const int cf_status = every_select(cf_state->machine, n, &cf_params, &cf_chosen);
   if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -1269,6 +1409,9 @@ static int every_call(bool cf_launches, const cf_machine *machine, int n, double
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;
   cf_observe(&cf_observed, cf_launches, cf_state.stream);
@@ -1280,9 +1423,10 @@ static int every_call(bool cf_launches, const cf_machine *machine, int n, double
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[128] = "", cf_parameters[128] = "";
+    char cf_sizes[128] = "", cf_parameters[192] = "";
     cf_print(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
-    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_print(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B,
+        (long long)cf_chosen->tile);
     cf_write_observed(&cf_observed, cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf, "");
   }
   cf_end_observation(&cf_observed);

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.unit.schedule.test_lower_tile import LINE, PLANE, SIZES
-from tests.unit.schedule.tile_runs import register_tiles_of, run_all, warnings_of
+from tests.unit.schedule.tile_runs import run_all, warnings_of
 
 CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
     "a window as large as it turns out": (
@@ -59,6 +58,14 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"x": (("m", "n"), "i4"), "y": (("m", "n"), "i4"), "z": (("m", "n"), "i4")},
     ),
+    "arrays of a point": (
+        PLANE.format(
+            parameters="float a[m][n], float b[n][4], float c[m][n]",
+            body="float w[4], s = a[i][j]; for (int q = 0; q < 4; q++) w[q] = b[j][q] * s; "
+            "for (int l = 0; l < k; l++) { s += w[l % 4]; w[(l + 1) % 4] -= a[i][j]; } c[i][j] = s + w[3];",
+        ),
+        {"a": (("m", "n"), "f4"), "b": (("n", "4"), "f4"), "c": (("m", "n"), "f4")},
+    ),
     "conditions on data": (
         PLANE.format(
             parameters="int x[m][n], int y[m][n], int z[m][n]",
@@ -73,7 +80,14 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 
 @pytest.mark.parametrize(
     "name",
-    quick_of(CASES, {"conditions on data", "loops that count in what is there before and behind them"}),
+    quick_of(
+        CASES,
+        {
+            "arrays of a point",
+            "conditions on data",
+            "loops that count in what is there before and behind them",
+        },
+    ),
 )
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
@@ -85,10 +99,3 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
 @pytest.mark.parametrize("name", quick_of(CASES, {"conditions on data"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()
-
-
-def test_arrays_of_a_point_are_not_there_for_several() -> None:
-    body = "float w[2]; w[0] = y[i]; w[1] = 3; y[i] = w[i % 2];"
-    *_, last = register_tiles_of(LINE.format(parameters="float y[m]", body=body))
-    assert isinstance(last, NotApplicable)
-    assert last.reason == "'w' is an array of the point"

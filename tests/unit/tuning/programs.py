@@ -12,23 +12,23 @@ from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import source_texts
 
 OPTIONS = Options(registers="estimate")
-# Without tiles, as a point has an array of its own: one leaf, blocks of B threads, two elements a thread.
+# Without tiles, as a block does two things one after the other: blocks of B threads, two elements a thread.
 PAIRS = """void pairs(int n, const int x[2*n], int y[2*n], int B)
 {
   int dim = (n + B - 1) / B;
   meta_schedule {
-    meta_for (int v = 0; v < dim; v++)
+    meta_for (int v = 0; v < dim; v++) {
       meta_for (int u = 0; u < B; u++) {
         int i = v * B + u;
-        int own[2];
-        if (i < n) {
-          own[0] = x[2*i];
-          own[1] = x[2*i+1];
-          y[2*i] = 2 * own[0] + own[1];
-          if (own[0] > 0)
-            y[2*i+1] = own[0] - own[1];
-        }
+        if (i < n)
+          y[2*i] = 2 * x[2*i] + x[2*i+1];
       }
+      meta_for (int u = 0; u < B; u++) {
+        int i = v * B + u;
+        if (i < n && x[2*i] > 0)
+          y[2*i+1] = x[2*i] - x[2*i+1];
+      }
+    }
   }
 }
 """
