@@ -17,6 +17,7 @@ from tests.unit.schedule.tile_runs import (
     run_all,
     warnings_of,
 )
+from tests.unit.tuning.programs import PAIRS
 
 PLANE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
 {{
@@ -221,8 +222,7 @@ def test_what_is_no_product_says_why(body: str, reason: str) -> None:
 
 
 def test_what_has_no_tile_is_generated_without() -> None:
-    body = "float w[2]; w[0] = a[i][0]; w[1] = a[i][k-1]; c[i][j] = w[i % 2];"
-    compilation = compilation_of(PLANE.format(parameters="float a[m][k], float c[m][n]", body=body))
+    compilation = compilation_of(PAIRS)
     assert all(isinstance(tree.alternatives[0].tree, NotApplicable) for tree in compilation.trees)
     assert interface(compilation.plan.functions[0]).tile is None
 
