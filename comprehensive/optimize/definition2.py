@@ -224,7 +224,7 @@ def _point(system: System, solver: Solver) -> Point | None:
 
 @dataclass(frozen=True, slots=True)
 class OptimalLeaf:
-    """A leaf where no strategy of sigma(counter) improves the counter, with what each of them does there."""
+    """A leaf where the strategies of sigma(counter) do not improve the counter, with what each of them does there."""
 
     counter: str
     leaf: int
@@ -245,7 +245,11 @@ class Optimality:
 
 
 def optimality(tree: Tree[Fragment], problem: Problem[Fragment]) -> Optimality:
-    """Applies every strategy of sigma(counter) to leaves until one is found that none of them improves."""
+    """Applies the strategies of sigma(counter) to leaves, until one is found that they do not improve.
+
+    As in Algorithm 2, each is applied to what those before it have made, unless they have made that worse; alone one
+    of them may do better.
+    """
     optimal: list[OptimalLeaf] = []
     missing: list[str] = []
     for counter in tree.counters:
@@ -262,15 +266,16 @@ def optimality(tree: Tree[Fragment], problem: Problem[Fragment]) -> Optimality:
 def _optimal_at(
     leaf: Leaf[Fragment], counter: Counter[Fragment], problem: Problem[Fragment]
 ) -> OptimalLeaf | None:
-    before = problem.evaluate(counter, leaf.fragment)
+    before, fragment = problem.evaluate(counter, leaf.fragment), leaf.fragment
     evidence: list[tuple[str, str]] = []
     for strategy in problem.sigma(counter, problem.strategies):
-        outcome = problem.apply(strategy, leaf.fragment)
+        outcome = problem.apply(strategy, fragment)
         if isinstance(outcome, NotApplicable):
             evidence.append((strategy.name, outcome.reason))
             continue
         after = problem.evaluate(counter, outcome.fragment)
         if after.value == before.value:
+            fragment = outcome.fragment
             evidence.append((strategy.name, f"leaves {counter.name} at {problem.format(before.value)}"))
         elif problem.is_no_worse(counter, after, before):
             return None

@@ -9,6 +9,7 @@ from comprehensive.algebra import Polynomial, at_least
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.definition2 import code_soundness, constraint_soundness, coverage, optimality
 from comprehensive.optimize.problem import Problem
+from comprehensive.optimize.protocols import Evaluation
 from comprehensive.optimize.tree import Leaf, Tree
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
@@ -96,3 +97,21 @@ def test_condition_iii_finds_two_cases_with_a_common_point() -> None:
 def test_condition_iv_fails_where_every_leaf_can_still_be_improved() -> None:
     tree, problem = example()
     assert optimality(replace(tree, leaves=tree.leaves[:1]), problem).missing == ("words",)
+
+
+def test_condition_iv_asks_of_strategies_one_on_the_other() -> None:
+    # Alone the second one makes it better, and the first one keeps it from that.
+    registers = Compiled("registers", "R_B", 0, (0, 0), (0, 0))
+    strategies = [BitStrategy("shares", ("registers",), 0), BitStrategy("recomputes", ("registers",), 1)]
+    problem = problem_of([registers], strategies)
+    tree = comprehensive_optimization(problem.initial(zeros(2)), problem)
+    assert len(tree.leaves) == 1
+    (best,) = optimality(tree, problem).optimal
+    assert best.evidence == (("shares", "leaves registers at 6"), ("recomputes", "leaves registers at 6"))
+
+
+class Compiled(BitCounter):
+    """Registers of a compiler: 6, and 4 where the second bit alone is set."""
+
+    def evaluate(self, fragment: Bits) -> Evaluation:
+        return Evaluation(Polynomial(4 if fragment == (False, True) else 6), "table")
