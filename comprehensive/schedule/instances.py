@@ -16,6 +16,7 @@ from math import prod
 from comprehensive.data import spec_directory
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
+from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.loops.rewrite import substitute
@@ -84,25 +85,33 @@ def with_room(
 ) -> tuple[Instance, ...]:
     """The instances, with fewer blocks on a multiprocessor where so many would leave threads too few registers.
 
-    ``registers`` are those of a thread with one point.  Each further point takes a register, or one for each scalar of
-    a point where that is more.  Compilers keep to the number of blocks, and spill where it is too large: cfd of Rodinia
+    ``registers`` are those of a thread with one point, without arrays that the point declares.  Each further point
+    takes a register, or one for each scalar of a point where that is more; arrays are there for one point at a time
+    (`recipes/points.py`).  Compilers keep to the number of blocks, and spill where it is too large: cfd of Rodinia
     1,128 bytes a thread (measured with nvcc 13.0 for sm_90; 1.57 times as fast without the bound on one H200).
     """
     scalars = max(
         sum(isinstance(s, Declare) for s in statements_in(alternative.body))
         for alternative in tile.alternatives
     )
+    words = max(_words_of_arrays(alternative.body) for alternative in tile.alternatives)
     result: list[Instance] = []
     for instance in found:
         sizes = dict(zip(kernel.constants, instance.sizes, strict=True))
         threads = prod(size_of(extent, sizes) for extent in kernel.block)
         points = prod(sizes[c.each] for c in tile.coordinates)
-        wanted = min(MOST_REGISTERS, registers + (points - 1) * max(1, scalars))
+        wanted = min(MOST_REGISTERS, registers + words + (points - 1) * max(1, scalars))
         blocks = instance.sizes[-1]
         if wanted > SLACK * REGISTERS / (threads * blocks):
             blocks = max(1, REGISTERS // (threads * wanted))
         result.append(replace(instance, sizes=(*instance.sizes[:-1], blocks)))
     return tuple(dict.fromkeys(result))
+
+
+def _words_of_arrays(body: Sequence[Stmt]) -> int:
+    """The 4-byte words of all arrays that a body declares, whose lengths are constant."""
+    arrays = (s for s in statements_in(tuple(body)) if isinstance(s, Declare) and s.dims)
+    return sum(prod(size_of(d, {}) for d in a.dims) * words_per_element(a.type) for a in arrays)
 
 
 def meeting_constraints(kernel: Kernel, found: Sequence[Instance]) -> tuple[Instance, ...]:
