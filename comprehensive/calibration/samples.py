@@ -23,6 +23,7 @@ RUNS = (
     "issued",
     "wide",
     "matrix",
+    "half_matrix",
     "shared_latency",
     "barrier",
     "block",

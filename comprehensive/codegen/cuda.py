@@ -31,6 +31,7 @@ from comprehensive.kernel_ir.kernel import (
     Kernel,
     KernelParameter,
     KernelStmt,
+    LoadMatrices,
     MultiplyAdd,
     Put,
     SharedTile,
@@ -225,9 +226,12 @@ def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
                 lines.append(
                     f"{margin}cf_store_vector<{TOGETHER}>(&{print_expr(target)}, &{print_expr(registers)});"
                 )
-            case MultiplyAdd(sums=sums, left=left, right=right):
+            case LoadMatrices(registers=registers, source=source, turned=turned):
+                arguments = ", ".join((print_expr(registers), f"&{print_expr(source)}"))
+                lines.append(f"{margin}cf_load_matrices<{str(turned).lower()}>({arguments});")
+            case MultiplyAdd(type=type, sums=sums, left=left, right=right):
                 arguments = ", ".join(map(print_expr, (sums, left, right)))
-                lines.append(f"{margin}cf_multiply_add({arguments});")
+                lines.append(f"{margin}cf_multiply_add<{type.value}>({arguments});")
             case Commit():
                 lines.append(f"{margin}cf_commit();")
             case Await():

@@ -271,7 +271,7 @@ def _tile(
         for position, (leaf, instance) in enumerate(zip(numbers, tile.instances, strict=True))
     )
     left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
-    together = _together(kernel, tile.nest) if kernel.together else ""
+    together = _together(kernel, tile.nest, region.widths) if kernel.together else ""
     return TileSource(_kernel_number(kernel), together, launch, instances, left)
 
 
@@ -289,11 +289,10 @@ def _kernel_number(kernel: Kernel) -> str:
     return f"{len(kernel.together)} * {_INSTANCE} + ({''.join(tests)}{len(kernel.together) - 1})"
 
 
-def _together(kernel: Kernel, nest: Nest) -> str:
-    """Return the vector width of a launch as a C expression over scalars and data that the launcher has."""
-    counts = [str(count) for count in kernel.together]
-    tests = [_multiples(kernel, nest, count) for count in kernel.together[:-1]]
-    return "".join(f"{test} ? {count} : " for test, count in zip(tests, counts, strict=False)) + counts[-1]
+def _together(kernel: Kernel, nest: Nest, widths: Sequence[int]) -> str:
+    """Return the vector width of a launch, of these, as a C expression over scalars and data that the launcher has."""
+    *others, least = widths
+    return "".join(f"{_multiples(kernel, nest, count)} ? {count} : " for count in others) + str(least)
 
 
 def _multiples(kernel: Kernel, nest: Nest, count: int) -> str:

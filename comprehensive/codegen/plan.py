@@ -136,6 +136,11 @@ class RegionPlan:
     """The symbols of systems that are no parameters, each after those that it is made of."""
 
     @property
+    def widths(self) -> tuple[int, ...]:
+        """The vector widths that some kernel over tiles is compiled for, the widest first."""
+        return tuple(sorted({count for plan in self.tilings for count in plan.kernel.together}, reverse=True))
+
+    @property
     def adds_in_any_order(self) -> bool:
         """Whether floating-point sums are made of atomic updates, which come in another order in every launch."""
         return any(not self.nest.array(name).type.is_integer for name in atomically_updated(self.nest))

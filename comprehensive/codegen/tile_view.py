@@ -52,8 +52,8 @@ class InstanceCost:
     """The steps of the longest block beyond those; empty where all blocks do the same."""
     bytes: str
     is_cut: str
-    tensor_cores: bool
-    """Whether doubles are multiplied and added by tensor cores."""
+    tensor_cores: int
+    """The bytes of the elements that tensor cores multiply; 0 where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _instance(
             ]
         ),
         _cut(plan, sizes, names),
-        kernel.uses_tensor_cores,
+        kernel.tensor_core_type.size_bytes if kernel.tensor_core_type else 0,
     )
 
 

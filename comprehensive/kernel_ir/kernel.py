@@ -31,6 +31,8 @@ TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
 CONTRACTS = "cf_contracts"
 """A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
+MULTIPLIES_HALVES = "cf_multiplies_halves"
+"""A function of kernels: whether the device has the tensor cores for elements of 16 bits that they are written for."""
 AGAIN = "cf_again"
 """A function of kernels that returns its argument, which the compiler then takes for something new."""
 BLOCK_FIRST, BLOCK_STEPS = "cf_block_first", "cf_block_steps"
@@ -138,7 +140,8 @@ class Feed(OfTiles):
     """The threads of the block, each with its number ``thread``."""
     turned: bool
     vectors: Expr
-    """Whether elements are read 16 bytes at a time; those that are turned are then fetched and put, not staged."""
+    """Of pieces that are turned whether they are read 16 bytes at a time, and are fetched and put, not staged; of
+    others :data:`TOGETHER`, 4 for copies of 16 bytes."""
 
     @property
     def constants(self) -> tuple[Expr, ...]:
@@ -253,14 +256,33 @@ class VectorStore(OfTiles):
 
 
 @dataclass(frozen=True, slots=True)
-class MultiplyAdd(OfTiles):
-    """The threads of each warp add products of doubles to all their sums, eight steps of a loop on tensor cores.
+class LoadMatrices(OfTiles):
+    """The threads of each warp load four matrices of 8 x 8 elements of 16 bits from shared memory into registers.
 
-    A warp has 8 x 4 threads, and thread (g, q) ``rows`` x ``columns`` sums: of row ``8*i + g`` and column
-    ``8*(j/2) + 2*q + j%2``.  ``left[i][e]`` is of row ``8*i + g`` and ``right[j][e]`` of column ``8*j + g``, both of
-    step ``4*e + q`` (PTX ISA, fragments of ``mma.m16n8k8`` with ``.f64``).
+    Thread ``l`` of a warp says with ``source`` where row ``l % 8`` of matrix ``l / 8`` begins.  ``registers`` are
+    four numbers of 32 bits, and number ``m`` of thread (g, q) has the elements ``2*q`` and ``2*q + 1`` of row ``g``
+    of matrix ``m``; where ``turned``, those of column ``g`` (PTX ISA, ``ldmatrix.sync.m8n8.x4``).
     """
 
+    registers: Index
+    source: Index
+    """The first element of a row."""
+    turned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MultiplyAdd(OfTiles):
+    """The threads of each warp add products of elements of a type to all their sums, some steps on tensor cores.
+
+    A warp has 8 x 4 threads, and thread (g, q) ``rows`` x ``columns`` sums: of row ``8*i + g`` and column ``8*(j/2) +
+    2*q + j%2``.  Of doubles these are eight steps: ``left[i][e]`` is of row ``8*i + g`` and ``right[j][e]`` of column
+    ``8*j + g``, both of step ``4*e + q`` (PTX ISA, fragments of ``mma.m16n8k8`` with ``.f64``).  Of elements of 16
+    bits they are sixteen: ``left[i]`` and ``right[j]`` are as :class:`LoadMatrices` leaves them, of 16 rows or
+    columns each.  Matrix ``m`` of the left operand has the rows from ``8 * (m % 2)`` and the steps from ``8 * (m /
+    2)`` on, that of the right one the columns from ``8 * (m / 2)`` and the steps from ``8 * (m % 2)`` on.
+    """
+
+    type: ScalarType
     sums: Name
     left: Index
     right: Index
@@ -293,6 +315,7 @@ OfKernel: TypeAlias = (
     | StageBox
     | Vectors
     | VectorStore
+    | LoadMatrices
     | MultiplyAdd
     | Commit
     | Await
@@ -302,9 +325,9 @@ OfKernel: TypeAlias = (
 KernelStmt: TypeAlias = "Stmt | For[KernelStmt] | If[KernelStmt] | OfKernel"
 
 
-def uses_tensor_cores(body: Iterable[KernelStmt]) -> bool:
-    """Whether there is a :class:`MultiplyAdd` in a body."""
-    return any(isinstance(statement, MultiplyAdd) for statement in statements_in(body))
+def tensor_core_type(body: Iterable[KernelStmt]) -> ScalarType | None:
+    """The type of the elements that a :class:`MultiplyAdd` of a body multiplies; None where there is none."""
+    return next((s.type for s in statements_in(body) if isinstance(s, MultiplyAdd)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,10 +398,14 @@ class Kernel:
     def has_feeds(self) -> bool:
         return any(isinstance(statement, Feed | Box) for statement in self.body)
 
+    def accessed(self, together: int) -> int:
+        """The vector width, of those that it is compiled for, where data allows ``together``; 0 without any."""
+        return next((count for count in self.together if count <= together), 0)
+
     @property
-    def uses_tensor_cores(self) -> bool:
-        """Whether threads multiply and add doubles on tensor cores."""
-        return uses_tensor_cores(self.body)
+    def tensor_core_type(self) -> ScalarType | None:
+        """The type of the elements that threads multiply on tensor cores; None where they do not."""
+        return tensor_core_type(self.body)
 
     @property
     def has_copies(self) -> bool:

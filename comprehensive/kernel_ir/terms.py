@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from math import lcm
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.rewrite import fold, substitute
@@ -31,15 +32,16 @@ from comprehensive.poly.model import Condition, Constraint
 
 
 def expression(polynomial: Polynomial, order: Sequence[str] = ()) -> Expr:
-    """An integer polynomial as a C expression, positive terms first.
+    """A polynomial whose values are integers as a C expression, positive terms first.
 
-    Raises ValueError for a coefficient that is not an integer.
+    Where coefficients are fractions it is divided by their common denominator, without a rest.
     """
+    denominator = lcm(*(term.coefficient.denominator for term in polynomial.terms()))
+    if denominator != 1:
+        return Binary("/", expression(polynomial * denominator, order), IntLiteral(denominator))
     positive: list[Expr] = []
     negative: list[Expr] = []
     for term in polynomial.terms():
-        if term.coefficient.denominator != 1:
-            raise ValueError(f"{polynomial} has no integer coefficients")
         coefficient = term.coefficient.numerator
         powers = sorted(
             term.powers, key=lambda item: order.index(item[0]) if item[0] in order else len(order)

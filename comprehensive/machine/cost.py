@@ -26,6 +26,8 @@ from comprehensive.machine.work import Work
 DEPENDENT_CYCLES = 4
 """The cycles from an instruction to one that waits for its result, on every device since compute capability
 7.0."""
+HALF_BYTES = 2
+"""The bytes of the narrowest elements that tensor cores multiply here."""
 LEAST_STARTS = 4
 """A block of fewer warps does not start sooner than one of so many."""
 HINDRANCE = 16
@@ -66,8 +68,8 @@ class Launch:
 
     Each block does so many whole ``steps``, and ``parts``, steps that are not whole, of ``turns`` in all.  Where blocks
     differ these are those of a mean block, and the longest one does ``more`` steps.
-    ``bytes`` are those of all data that it accesses, each once.  With ``tensor_cores`` these multiply and
-    add doubles.
+    ``bytes`` are those of all data that it accesses, each once.  Of what tensor cores multiply an element has so many
+    bytes as ``tensor_cores`` says; 0 where there is nothing for them.
     """
 
     blocks: int
@@ -76,7 +78,7 @@ class Launch:
     turns: int
     is_cut: bool
     bytes: int
-    tensor_cores: bool = False
+    tensor_cores: int = 0
     more: int = 0
 
 
@@ -135,7 +137,7 @@ def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | N
         launch.turns,
         launch.bytes,
         int(launch.is_cut),
-        int(launch.tensor_cores),
+        launch.tensor_cores,
         launch.more,
     )
     found = price(Saturating(machine), block, extent)
@@ -163,7 +165,7 @@ def _chain_text(first: int, *repeated: int) -> str:
 _TEXTS: Mapping[str, Callable[..., str]] = {
     "latency": _latency_text,
     "instructions": "{} blocks of {}/{} + {}".format,
-    "arithmetic on doubles": f"{{}} blocks of {{}}*{WARP_THREADS}/{{}}".format,
+    "doubles and tensor cores": f"{{}} blocks of {{}}*{WARP_THREADS}/{{}}".format,
     "load and store unit": "{} blocks of {}".format,
     "second-level cache": "{} blocks of {} bytes, {} in 1000 cycles".format,
     "starts of warps": "{} blocks of {} warps of {}".format,
@@ -303,12 +305,14 @@ def _throughput(
     waiting = c.plus(waiting, c.times(barriers, c.of_machine("barrier_cycles")))
     idle = c.named("idle", c.down(waiting, resident))
     issued, rate = c.of_machine("issued_per_cycle"), c.of_machine("l2_bytes_per_kilocycle")
-    tensor, usual = c.of_machine("wide_tensor_lanes"), c.of_machine("wide_lanes")
-    lanes = c.named("lanes", c.where_more(launch.tensor_cores, c.count(0), tensor, usual))
+    doubles, halves = c.of_machine("wide_tensor_lanes"), c.of_machine("half_tensor_lanes")
+    tensor = c.where_more(launch.tensor_cores, c.count(HALF_BYTES), doubles, halves)
+    lanes = c.where_more(launch.tensor_cores, c.count(0), tensor, c.of_machine("wide_lanes"))
+    lanes = c.named("lanes", lanes)
     start, starts = c.of_machine("warp_start_cycles"), c.most(c.count(LEAST_STARTS), block.warps)
     units = (
         ("instructions", c.plus(c.down(instructions, issued), idle), (instructions, issued, idle)),
-        ("arithmetic on doubles", c.down(c.times(wide, c.count(WARP_THREADS)), lanes), (wide, lanes)),
+        ("doubles and tensor cores", c.down(c.times(wide, c.count(WARP_THREADS)), lanes), (wide, lanes)),
         ("load and store unit", wavefronts, (wavefronts,)),
         ("second-level cache", c.down(c.times(bytes_, c.count(1000)), rate), (bytes_, rate)),
         ("starts of warps", c.times(start, starts), (starts, start)),

@@ -40,6 +40,11 @@ SPEEDS = _table(
         "results",
     ),
     Speed(
+        "half_tensor_lanes",
+        "multiply-adds of 16-bit elements by tensor cores in a cycle of a multiprocessor, 1 without them",
+        "results",
+    ),
+    Speed(
         "l2_bytes_per_kilocycle", "between a multiprocessor and the second-level cache, all at work", "bytes"
     ),
     Speed("dram_bytes_per_kilocycle", "between the device and its memory", "bytes"),

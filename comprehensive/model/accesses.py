@@ -77,7 +77,7 @@ class Tally:
         self.wide += done if wide else 0
 
     def tensor_cores(self, instructions: float, multiply_adds: int, times: float) -> None:
-        """Instructions of tensor cores by all warps, of so many multiply-adds of doubles each."""
+        """Instructions of tensor cores by all warps, of so many multiply-adds each."""
         done = instructions * times * self.warps
         self.instructions += done
         self.wide += done * multiply_adds / WARP_THREADS
@@ -136,6 +136,10 @@ class Tally:
         accesses = -(-bytes_ // (element_bytes * together * WARP_THREADS))
         self.instructions += times * accesses * (COPYING if copies and together == 1 else 1)
         self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))
+
+    def through_registers(self, elements: int, at_once: int, times: float) -> None:
+        """Count the waits for elements that come to shared memory through registers, so many of a thread at once."""
+        self.waits += times * -(-elements // (self.threads * at_once))
 
     def waits_for_copies(self) -> None:
         """The region ends with a wait for copies that it began."""

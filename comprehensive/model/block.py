@@ -25,6 +25,7 @@ from comprehensive.kernel_ir.kernel import (
     BLOCK_STEPS,
     CONTRACTS,
     EXPECTED,
+    MULTIPLIES_HALVES,
     TOGETHER,
     VECTOR,
     Await,
@@ -36,6 +37,7 @@ from comprehensive.kernel_ir.kernel import (
     Fetch,
     Kernel,
     KernelStmt,
+    LoadMatrices,
     MultiplyAdd,
     OfTiles,
     Put,
@@ -82,10 +84,14 @@ from comprehensive.model.turns import FIRST_TURNS, SAMPLES, later_weights, turns
 
 TURNS_OF_DATA = 8
 """The turns that a loop is taken to do whose header reads data."""
-MMA_MULTIPLY_ADDS = 16 * 8 * 8
-"""The multiply-adds of an instruction of tensor cores for doubles."""
+MMA_SUMS = 16 * 8
+"""The sums to which an instruction of tensor cores adds."""
+MMA_STEPS = {8: 8, 2: 16}
+"""The steps that it does, by the bytes of the elements that it multiplies."""
 MMA_DEPTH = 8
-"""Instructions that the next eight steps of a sum wait for, about: one that is eight multiply-adds long."""
+"""Instructions that the next steps of a sum wait for, about: of doubles one that is eight multiply-adds long."""
+MATRIX_ROW = 8
+"""The elements of a row of a matrix that a thread gives the address of (`LoadMatrices`)."""
 FIRST = "the first element"
 """The name of a value that is computed once for all accesses of a statement; no name of a kernel."""
 
@@ -214,6 +220,8 @@ class Walk:
                 for first in range(0, VECTOR, together):
                     moved = _moved(statement.target, first)
                     self._access(moved, together, times, stores=True, written=statement.target)
+            case LoadMatrices():
+                self._access(statement.source, MATRIX_ROW, times)
             case MultiplyAdd():
                 self._multiplied(statement, times)
             case Commit():
@@ -396,8 +404,8 @@ class Walk:
                 return self._chosen(expression, times)
             case Cast():
                 return converted(expression.type, self._value(expression.operand, times))
-            case Call(function=function) if function == CONTRACTS:
-                return 1  # by default it does
+            case Call(function=function) if function in (CONTRACTS, MULTIPLIES_HALVES):
+                return 1  # by default it does, and it is chosen where there are such cores
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, times) for argument in arguments]
                 if function in (AGAIN, BLOCK_STEPS):  # a block is taken to do all steps
@@ -433,10 +441,10 @@ class Walk:
         return self._deeper(left[1], right[1], waits_of(operator))
 
     def _multiplied(self, statement: MultiplyAdd, times: float) -> None:
-        """Count eight steps of all sums of the warps: an instruction does 16 x 8 of them."""
+        """Count some steps of all sums of the warps: an instruction does 16 x 8 of them."""
         rows, columns = self._number(statement.rows), self._number(statement.columns)
         done = -(-rows // 2) * -(-columns // 2)
-        self.tally.tensor_cores(done, MMA_MULTIPLY_ADDS, times)
+        self.tally.tensor_cores(done, MMA_SUMS * MMA_STEPS[statement.type.size_bytes], times)
         self.tally.chain += MMA_DEPTH
 
     def _added(self, product: Value, other: Value) -> Data:

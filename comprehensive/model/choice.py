@@ -61,7 +61,12 @@ def candidates(
     given.
     """
     together = min(
-        (_together(plan, values, addresses) for plan in region.single if plan.kernel.together), default=0
+        (
+            _together(plan, region.widths, values, addresses)
+            for plan in region.tilings
+            if plan.kernel.together
+        ),
+        default=0,
     )
     leaf = leaf_candidate(region, machine, values)
     tiles = tile_candidates(region, machine, values, together=together, sweeps_left=sweeps_left)
@@ -160,7 +165,7 @@ def _candidate(
     sweeps: int,
 ) -> Candidate:
     sizes = plan.sizes(instance)
-    accessed = together if plan.kernel.together else 0
+    accessed = plan.kernel.accessed(together)
     because = _obstacle(plan, sizes, machine, values)
     price = None
     if not because:
@@ -214,7 +219,7 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     if plan.mean_steps is not None:
         most, mean = (max(0, of[plan.loop_limits[-1]]) // plan.step(instance) for of in (limits, counted))
         more = max(0, most - mean)
-    tensor_cores = plan.kernel.uses_tensor_cores
+    multiplied = plan.kernel.tensor_core_type
     return Launch(
         min(SATURATED, blocks),
         steps,
@@ -222,7 +227,7 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
         turns,
         is_cut,
         min(SATURATED, bytes_),
-        tensor_cores,
+        multiplied.size_bytes if multiplied else 0,
         more,
     )
 
@@ -242,9 +247,11 @@ def _limits(plan: TilePlan, values: Mapping[str, int]) -> list[int]:
     return [wide_value(plan.nest, limit, values) for _, limit in plan.kernel.limits]
 
 
-def _together(plan: TilePlan, values: Mapping[str, int], addresses: Mapping[str, int]) -> int:
-    """Return the vector width: as many elements as data, rows and what is added to these are multiples of."""
-    *wanted, least = plan.kernel.together or (0,)
+def _together(
+    plan: TilePlan, widths: Sequence[int], values: Mapping[str, int], addresses: Mapping[str, int]
+) -> int:
+    """Return the vector width of these: as many elements as data, rows and what is added to these are multiples of."""
+    *wanted, least = widths
     return next((count for count in wanted if _are_multiples(plan, values, addresses, count)), least)
 
 

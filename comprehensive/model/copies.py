@@ -14,8 +14,12 @@ from dataclasses import dataclass, field
 from math import prod
 
 from comprehensive.kernel_ir.kernel import VECTOR, Box, Feed, StageBox, StageRow
+from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.accesses import VECTOR_BYTES, Tally
+
+NARROW = 16
+"""Elements of less than a word that a thread reads before it stores the first of them (`cf_device.cuh`)."""
 
 
 @dataclass
@@ -43,9 +47,11 @@ class Copies:
         """The next piece of a feed, all of it at once and past registers."""
         feed = self._feeds[name]
         size = feed.type.size_bytes
-        in_vectors = bool(self.number(feed.vectors)) and not feed.turned and self.number(feed.rows) > 1
-        together = VECTOR_BYTES // size if in_vectors else 1
+        in_vectors = not feed.turned and self.number(feed.rows) > 1
+        together = copied_at_once(in_vectors, self.number(feed.vectors), size)
         self._copied(self._next_piece(feed, times), size, together, self._bytes(feed), times)
+        if together * size < WORD_BYTES:
+            self.tally.through_registers(self._bytes(feed) // size, NARROW, times)
 
     def fetched(self, name: str, times: float) -> None:
         """The loads that bring the next piece of a feed into registers, which are put into shared memory later."""
@@ -94,6 +100,13 @@ class Copies:
             _within(self.number(feed.rows), rows - before * self.number(feed.down)),
             _within(self.number(feed.columns), columns - before * self.number(feed.right)),
         )
+
+
+def copied_at_once(in_vectors: bool, together: int, size: int) -> int:
+    """Elements of a copy past registers, where rows begin at multiples of ``together`` elements; of 16 bytes for 4."""
+    if not in_vectors:
+        return 1
+    return VECTOR_BYTES // size if together == VECTOR else together if together * size >= WORD_BYTES else 1
 
 
 def _within(extent: int, there: int) -> int:

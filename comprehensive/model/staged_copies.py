@@ -32,6 +32,7 @@ from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.ast import Expr, IntLiteral
 from comprehensive.model.accesses import VECTOR_BYTES
 from comprehensive.model.block import Walk
+from comprehensive.model.copies import copied_at_once
 from comprehensive.model.launched import Launched
 
 Value: TypeAlias = Any
@@ -228,25 +229,26 @@ def piece_copies(feed: Numbers) -> Iterator[Moved]:
     rows, columns, threads, pitch = feed["rows"], feed["columns"], feed["threads"], feed["pitch"]
     thread, vector = np.asarray(feed["thread"]), VECTOR_BYTES // feed["size"]
     in_vectors = rows > 1 and columns % vector == 0
-    whole = bool(feed["vectors"]) and in_vectors
-    along = 32 if columns % 32 == 0 else columns
-    together = 1 if not in_vectors else vector if whole or feed["swizzled"] else columns // along
+    width = copied_at_once(in_vectors, feed["vectors"], feed["size"])
+    along = 32 if columns // width % 32 == 0 else columns // width
+    is_group = width == vector or feed["swizzled"]
+    together = 1 if not in_vectors else vector if is_group else columns // along
     groups, line = columns // together, _LINE // feed["size"]
     each = max(1, threads // groups)
     turns = 8 // each if feed["swizzled"] and each < 8 else 1
-    own_row, own_column = thread // groups, thread % groups * (together if whole else 1)
+    own_row, own_column = thread // groups, thread % groups * width
     for turn, first in enumerate(range(0, rows * groups, threads)):
         number = first + thread
-        row, column = number // groups, number % groups * (together if whole else 1)
+        row, column = number // groups, number % groups * width
         exists = (number < rows * groups) & (row < feed["valid_rows"])
-        for left in range(1 if whole else together):
-            right = left * groups
+        for left in range(together // width):
+            right = left * groups * width
             target = row * pitch + column + right
             if feed["swizzled"]:  # a thread then stays in its columns
                 place = own_row * pitch + (own_column ^ (own_row + turn % turns * each) % 8 * vector)
                 target = first // groups * pitch + (place ^ right % line) + right // line * line
             active = exists & (column + right < feed["valid_columns"])
-            yield Moved(row * feed["stride"] + column + right, target, together if whole else 1, active)
+            yield Moved(row * feed["stride"] + column + right, target, width, active)
 
 
 def turned_copies(feed: Numbers) -> Iterator[Moved]:

@@ -22,6 +22,7 @@ from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
 from comprehensive.schedule.recipe import RegionRecipe
 from comprehensive.schedule.recipes.registry import (
+    ALSO_IN_ANOTHER_ORDER,
     ALTERNATIVES,
     IN_ANOTHER_ORDER,
     OF_LOOPS,
@@ -47,8 +48,10 @@ def of_region(
     if isinstance(points, NotApplicable):
         return (Tiling("points", points),)
     nest, tile = _normal(nest, points)
-    first, *others = ALTERNATIVES
-    rows = ((*IN_ANOTHER_ORDER, *first) if in_another_order or nest.in_any_order else first, *others)
+    rows = ALTERNATIVES
+    if in_another_order or nest.in_any_order:
+        first, *others = ALTERNATIVES
+        rows = ((*IN_ANOTHER_ORDER, *first), *others, *ALSO_IN_ANOTHER_ORDER)
     if atomically_updated(nest):
         rows = WITH_ATOMIC_UPDATES
     return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))

@@ -90,7 +90,7 @@ class AroundLoop:
     def stored(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """Return what follows the loop."""
         again, ends = self.behind(jam)
-        stored = (*map(ends.one, self.after), *self._stores())
+        stored = (*map(ends.one, self.after), *self.stores())
         return (*again, *ends.at_points(stored, guards=self.context.inside()))
 
     def behind(self, jam: UnrollAndJam) -> tuple[tuple[Stmt, ...], UnrollAndJam]:
@@ -107,7 +107,8 @@ class AroundLoop:
         )
         return again, ends
 
-    def _stores(self) -> tuple[Stmt, ...]:
+    def stores(self) -> tuple[Stmt, ...]:
+        """Return the statements that store the elements that the loops assign."""
         return tuple(
             statement
             for name, reference in self.held.items()

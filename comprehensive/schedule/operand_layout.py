@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self
 
 from comprehensive.algebra import Polynomial
@@ -33,6 +34,7 @@ from comprehensive.kernel_ir.kernel import (
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, expression, plus, product, times
 from comprehensive.kernel_ir.words import words_per_element
+from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, IntLiteral, Name, Stmt
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext
@@ -121,6 +123,11 @@ class OperandLayout:
         columns = ((name, piece.columns.rest) for name, piece in self.pieces.items())
         return tuple(Alignment(name, () if rest == ZERO else (rest,)) for name, rest in columns)
 
+    def together(self) -> tuple[int, ...]:
+        """The vector widths that the kernel is compiled for; pairs too where two elements can be copied at once."""
+        narrow = (not self.is_transposed(name) and 2 * self._size(name) == WORD_BYTES for name in self.pieces)
+        return (VECTOR, 2, 1) if any(narrow) else (VECTOR, 1)
+
     def is_transposed(self, name: str) -> bool:
         """Whether columns become rows in shared memory: points that are neighbours then find neighbours."""
         piece = self.pieces[name]
@@ -146,7 +153,14 @@ class OperandLayout:
         return self._number(along.pop() or "") if along else None
 
     def _words(self, name: str) -> Polynomial:
-        size = words_per_element(self.context.nest.array(name).type)
+        """4-byte words of a piece in all slots.
+
+        Narrow elements lie beside each other, where there are rows of them: what follows then begins at a multiple of
+        16 bytes, since rows have a multiple of four elements, and there is a multiple of eight of them.
+        """
+        type = self.context.nest.array(name).type
+        is_packed = self.is_patched and self.coordinate(name) is not None
+        size = Fraction(type.size_bytes, WORD_BYTES) if is_packed else words_per_element(type)
         return Polynomial.symbol(self.context.tile.stages) * self._elements(name) * size
 
     def _elements(self, name: str) -> Polynomial:
@@ -168,7 +182,10 @@ class OperandLayout:
 
     def _vector(self, name: str) -> int:
         """Return the number of elements of a vector."""
-        return VECTOR_BYTES // self.context.nest.array(name).type.size_bytes
+        return VECTOR_BYTES // self._size(name)
+
+    def _size(self, name: str) -> int:
+        return self.context.nest.array(name).type.size_bytes
 
     def _text(self, polynomial: Polynomial) -> Expr:
         return expression(
@@ -223,7 +240,7 @@ class OperandLayout:
             thread=context.name("thread"),
             threads=self.threads,
             turned=self.is_transposed(name),
-            vectors=self.held if self.is_transposed(name) else self._is_aligned,
+            vectors=self.held if self.is_transposed(name) else Name(TOGETHER),
         )
 
     @property

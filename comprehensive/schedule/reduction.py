@@ -33,8 +33,21 @@ Steps: TypeAlias = Callable[[OperandLayout, Step], tuple[KernelStmt, ...]]
 """The function that makes the loop, given the layout of operand tiles and a step of it."""
 
 
+Ends: TypeAlias = Callable[[OperandLayout, AroundLoop, UnrollAndJam], tuple[KernelStmt, ...]]
+"""The function that makes what follows the loop."""
+
+
+def stored_by_owners(layout: OperandLayout, around: AroundLoop, jam: UnrollAndJam) -> tuple[KernelStmt, ...]:
+    """What follows the loop, each point by the thread that has it."""
+    return layout.of_points(*around.stored(jam))
+
+
 def reduction(
-    context: TileContext, order: BlockOrder, steps: Steps, layout_of: type[OperandLayout] = OperandLayout
+    context: TileContext,
+    order: BlockOrder,
+    steps: Steps,
+    layout_of: type[OperandLayout] = OperandLayout,
+    ends: Ends = stored_by_owners,
 ) -> TileKernel:
     """The kernel of points with one serial loop whose operands go through shared memory."""
     loop, tile = loop_of(context.tile), context.tile
@@ -42,12 +55,12 @@ def reduction(
     made = Reduction.of(context, tile.alternatives[0].body, loop, layout_of)
     layout = made.layout
     return TileKernel(
-        made.body(steps),
+        made.body(steps, ends),
         (*tile.sizes, *([] if tile.lanes is None else [tile.lanes]), tile.depth, tile.stages),
         layout.words(),
         layout.demands(),
         layout.alignments(),
-        (4, 1),
+        layout.together(),
         order,
         layout.patch,
         block=None if tile.lanes is None else (layout.threads,),
@@ -76,7 +89,7 @@ class Reduction:
         around = AroundLoop(context, body[:at], body[at + 1 :], held, (steps,))
         return Reduction(context, loop, around, layout)
 
-    def body(self, steps: Steps) -> tuple[KernelStmt, ...]:
+    def body(self, steps: Steps, ends: Ends) -> tuple[KernelStmt, ...]:
         """The kernel after the places of blocks and threads."""
         around = self.around
         jam = self._jam(scalars_of((*around.before, *around.after)))
@@ -92,7 +105,7 @@ class Reduction:
                     *(s for s in begun if isinstance(s, Declare)),
                     *self.layout.of_points(*(s for s in begun if not isinstance(s, Declare))),
                     *steps(self.layout, step),
-                    *self.layout.of_points(*around.stored(jam)),
+                    *ends(self.layout, around, jam),
                 )
             ),
         )

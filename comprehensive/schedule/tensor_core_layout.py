@@ -1,15 +1,14 @@
-"""The shared-memory layout of a product's operand tiles for tensor cores, and the parts of them that a thread holds.
+"""The shared-memory layout of a product's operand tiles for tensor cores, and the sums that a thread holds.
 
-In: a context, the loop and its pieces.  Out: as :class:`OperandLayout`, with the fragments of ``mma.m16n8k8`` for
-doubles.  A warp is 8 x 4 threads, and thread (g, q) of it has::
+In: a context, the loop and its pieces.  Out: as :class:`OperandLayout`, for instructions ``mma.m16n8k..`` of any type
+of elements.  A warp is 8 x 4 threads, and thread (g, q) of it has ``U0 x U1`` sums::
 
-    sums                row 8*i + g, column 8*(j/2) + 2*q + j%2      U0 x U1
-    left operand        row 8*i + g, steps q and q + 4 of eight      U0 x 2
-    right operand       column 8*j + g, the same steps               U1/2 x 2
+    row 8*i + g,  column 8*(j/2) + 2*q + j%2
+
+Which parts of the operands it has depends on their type: `tensor_core_doubles.py`, `tensor_core_halves.py`.
 
 Pieces lie as they do in global memory, so that copies are asynchronous whichever of their subscripts counts steps.
-Rows are four elements longer than what they hold: what half a warp reads, 4 rows by 4 elements, is then in different
-banks.
+Rows are longer than what they hold, so that what is read of several rows at a time is in different banks.
 """
 
 from __future__ import annotations
@@ -17,23 +16,60 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.terms import constant, counting, plus, product
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, Index, IntLiteral, Name, Stmt
+from comprehensive.kernel_ir.kernel import KernelStmt
+from comprehensive.kernel_ir.terms import constant
+from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
 
 ROWS, COLUMNS = 8, 4
 """Threads of a warp along both coordinates."""
-STEPS = 8
-"""Steps of the loop that a tensor core does at a time."""
-PADDING = 4
-"""Elements between rows."""
 TWO = IntLiteral(2)
 
 
 @dataclass(frozen=True, slots=True)
 class TensorCoreLayout(OperandLayout):
-    """The layout of the pieces of a product of doubles; one lies along each of the two coordinates."""
+    """The layout of the pieces of a product on tensor cores; one lies along each of the two coordinates."""
+
+    # --- what a type of elements decides
+
+    @property
+    def steps(self) -> int:
+        """Steps of the loop that a tensor core does at a time."""
+        raise NotImplementedError
+
+    @property
+    def condition(self) -> str:
+        """The function of kernels that says whether steps are done on tensor cores."""
+        raise NotImplementedError
+
+    @property
+    def padding(self) -> int:
+        """Elements between rows."""
+        raise NotImplementedError
+
+    @property
+    def multiples(self) -> tuple[int, int]:
+        """The rows and columns of a thread's sums whose numbers are multiples of these."""
+        raise NotImplementedError
+
+    def fragments(self) -> tuple[Stmt, ...]:
+        """Declare the registers for what some steps read, and for what the next ones do."""
+        raise NotImplementedError
+
+    def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:
+        """Return the statement that loads what a thread has of an operand in the steps from ``z`` on.
+
+        The values go into the registers ``which``.
+        """
+        raise NotImplementedError
+
+    # --- what is the same for all
+
+    @property
+    def multiplied(self) -> ScalarType:
+        """The type of the elements of both operands."""
+        return self.context.nest.array(self.operand(0)).type
 
     @property
     def patch(self) -> tuple[int, int]:
@@ -41,9 +77,11 @@ class TensorCoreLayout(OperandLayout):
 
     def demands(self) -> tuple[Expr, ...]:
         tile = self.context.tile
-        counts = [(tile.depth, 2 * STEPS)]  # of the two sets of registers each has its turn in every piece
+        counts = [
+            (tile.depth, 2 * self.steps)
+        ]  # of the two sets of registers each has its turn in every piece
         counts += [(c.threads, patch) for c, patch in zip(tile.coordinates, self.patch, strict=True)]
-        counts += [(c.each, 2) for c in tile.coordinates]
+        counts += [(c.each, count) for c, count in zip(tile.coordinates, self.multiples, strict=True)]
         multiples = [Binary("==", Binary("%", Name(name), IntLiteral(count)), ZERO) for name, count in counts]
         return (*multiples, Binary(">=", Name(tile.stages), TWO))
 
@@ -54,25 +92,23 @@ class TensorCoreLayout(OperandLayout):
         return False
 
     def _pitch(self, name: str) -> Polynomial:
-        return self._extent(self.pieces[name].columns) + PADDING
-
-    # --- what a thread has
+        return self._extent(self.pieces[name].columns) + self.padding
 
     def thread(self) -> tuple[Stmt, ...]:
-        """Its first row and column of the sums, its first column of the right operand, and its first step."""
+        """Its first row and column of the sums."""
         context = self.context
-        first, second = context.tile.coordinates
-        t0, t1 = context.name("t0"), context.name("t1")
-        rows, columns = IntLiteral(ROWS), IntLiteral(COLUMNS)
-        of_rows = Binary("*", Binary("/", t0, rows), Binary("*", rows, Name(first.each)))
-        of_columns = Binary("*", Binary("/", t1, columns), Binary("*", columns, Name(second.each)))
-        g, q = Binary("%", t0, rows), Binary("%", t1, columns)
+        g = Binary("%", context.name("t0"), IntLiteral(ROWS))
+        q = Binary("%", context.name("t1"), IntLiteral(COLUMNS))
         return (
-            constant(context.names["row"], Binary("+", of_rows, g)),
-            constant(context.names["column"], Binary("+", of_columns, Binary("*", TWO, q))),
-            constant(context.names["across"], Binary("+", of_columns, g)),
-            constant(context.names["lane"], q),
+            constant(context.names["row"], Binary("+", self.of_warp(0), g)),
+            constant(context.names["column"], Binary("+", self.of_warp(1), Binary("*", TWO, q))),
         )
+
+    def of_warp(self, number: int) -> Expr:
+        """The first row, or column, of a warp's sums in the tile."""
+        threads, each = IntLiteral(self.patch[number]), Name(self.context.tile.coordinates[number].each)
+        warp = Binary("/", self.context.name(f"t{number}"), threads)
+        return Binary("*", warp, Binary("*", threads if number == 0 else IntLiteral(COLUMNS), each))
 
     def places(self) -> tuple[Expr, ...]:
         """Return the places of a thread's sums in the tile."""
@@ -86,36 +122,3 @@ class TensorCoreLayout(OperandLayout):
     def operand(self, number: int) -> str:
         """The array whose piece lies along a coordinate."""
         return next(name for name in self.pieces if self.coordinate(name) == number)
-
-    def fragments(self) -> tuple[Stmt, ...]:
-        """The registers for what eight steps read, and for what the next ones do."""
-        context = self.context
-        return tuple(
-            Declare(
-                context.nest.array(name).type,
-                context.names[f"fragment_{name}"],
-                (TWO, self._count(number), TWO),
-            )
-            for number, name in ((number, self.operand(number)) for number in range(2))
-        )
-
-    def fragment(self, name: str, which: Expr, z: Expr) -> Stmt:
-        """Return the statement that loads what a thread has of an operand in the eight steps from ``z`` on.
-
-        The values go into the registers ``which``.
-        """
-        context, number = self.context, self.coordinate(name)
-        assert number is not None
-        r, half = context.name(f"r{number}"), context.name("half")
-        step = product([IntLiteral(STEPS // 2), half])
-        first = context.name("across" if number else "row")
-        place = Binary("+", first, Binary("*", IntLiteral(ROWS), r))
-        source = self._read(name, plus(z, Binary("+", step, context.name("lane"))), (place, place))
-        load = Assign(Index(context.names[f"fragment_{name}"], (which, r, half)), "=", source)
-        halves = counting(half.identifier, TWO, (load,), unrolled=True)
-        return counting(r.identifier, self._count(number), (halves,), unrolled=True)
-
-    def _count(self, number: int) -> Expr:
-        """Return the number of rows, or columns of the right operand, that a thread has."""
-        each = Name(self.context.tile.coordinates[number].each)
-        return Binary("/", each, TWO) if number else each

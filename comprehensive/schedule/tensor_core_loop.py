@@ -1,13 +1,13 @@
-"""The steps of a product of doubles, eight at a time on tensor cores.
+"""The steps of a product on tensor cores, N at a time: 8 of doubles, 16 of elements of 16 bits.
 
 ::
 
-    begin to copy pieces 0 .. S - 2;  fragments of the first eight steps
+    begin to copy pieces 0 .. S - 2;  fragments of the first N steps
     for each piece that is whole:
         begin to copy the piece S - 1 ahead
-        where the compiler contracts:  for z < D, in eights:  z + 8 == D: await the next piece, barrier
-                                                              fragments of the next eight steps
-                                                              sums += fragment_a[z / 8 % 2] * fragment_b[z / 8 % 2]
+        where tensor cores do steps:  for z < D, N at a time:  z + N == D: await the next piece, barrier
+                                                               fragments of the next N steps
+                                                               sums += fragment_a[z / N % 2] * fragment_b[z / N % 2]
         elsewhere:  for z < D: all points: sum += piece_a[..][z] * piece_b[z][..];  await the next piece, barrier
     for z < what is left: all points, as elsewhere
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from comprehensive.kernel_ir.kernel import CONTRACTS, Await, Barrier, Commit, KernelStmt, MultiplyAdd
+from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt, MultiplyAdd
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import (
     Assign,
@@ -39,26 +39,25 @@ from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.gemm_loop import first_pieces, neighbours
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step
-from comprehensive.schedule.tensor_core_layout import STEPS, TWO, TensorCoreLayout
-
-EIGHT = IntLiteral(STEPS)
+from comprehensive.schedule.tensor_core_layout import TWO, TensorCoreLayout
 
 
 def tensor_core_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     """The loop, over pieces as :class:`TensorCoreLayout` has them."""
     assert isinstance(layout, TensorCoreLayout)
     context, depth = layout.context, Name(layout.context.tile.depth)
-    whole, slot, contracted, z = (context.name(base) for base in ("whole", "slot", "contracted", "z"))
+    whole, slot, at_once, z = (context.name(base) for base in ("whole", "slot", "at_once", "z"))
     done = Binary("*", whole, depth)
-    turns = counting(z.identifier, depth, _eight_steps(layout, step), unrolled=True, uniform=True)
+    turns = counting(z.identifier, depth, _several_steps(layout, step), unrolled=True, uniform=True)
     number = Binary("*", context.name("step"), depth)
+    ahead = f"what {layout.steps} steps read into registers, {layout.steps} steps ahead"
     each: tuple[KernelStmt, ...] = (
         *neighbours(layout),
         *layout.stages(context.name("last"), turned=False),
         Commit(),
         If(
-            contracted,
-            (replace(turns, step=EIGHT),),
+            at_once,
+            (replace(turns, step=IntLiteral(layout.steps)),),
             (*_single_steps(layout, step, number, depth), *_next_piece(layout)),
             uniform=True,
         ),
@@ -66,24 +65,24 @@ def tensor_core_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ..
     )
     return (
         *first_pieces(layout),
-        commented(context, "stage", layout.pieces, "what eight steps read into registers, eight steps ahead"),
+        commented(context, "stage", layout.pieces, ahead),
         *layout.fragments(),
         constant(whole.identifier, Binary("/", layout.limit, depth)),
-        constant(contracted.identifier, Call(CONTRACTS, ())),
+        constant(at_once.identifier, Call(layout.condition, ())),
         Declare(ScalarType.INT, slot.identifier, initial=ZERO),
-        If(contracted, _loaded(layout, slot, ZERO, ZERO), uniform=True),
+        If(at_once, _loaded(layout, slot, ZERO, ZERO), uniform=True),
         counting(context.names["step"], whole, each, uniform=True),
         *_single_steps(layout, step, done, Binary("-", layout.limit, done)),
     )
 
 
-def _eight_steps(layout: TensorCoreLayout, step: Step) -> tuple[KernelStmt, ...]:
-    """The steps from ``z`` on, from registers, while those of the next eight are on their way."""
-    context, depth = layout.context, Name(layout.context.tile.depth)
-    z, following = context.name("z"), Binary("+", context.name("z"), EIGHT)
+def _several_steps(layout: TensorCoreLayout, step: Step) -> tuple[KernelStmt, ...]:
+    """The steps from ``z`` on that are done at a time, from registers, while the next ones are on their way."""
+    context, depth, steps = layout.context, Name(layout.context.tile.depth), IntLiteral(layout.steps)
+    z, following = context.name("z"), Binary("+", context.name("z"), steps)
     is_last = Binary("==", following, depth)
     slot = Conditional(is_last, context.name("next"), context.name("slot"))
-    turn = Binary("/", z, EIGHT)
+    turn = Binary("/", z, steps)
     return (
         If(is_last, _next_piece(layout), uniform=True),
         *_loaded(
@@ -101,11 +100,11 @@ def _multiplied(layout: TensorCoreLayout, step: Step, which: Expr) -> MultiplyAd
     assert isinstance(at_a_point.target, Index)
     left, right = (Index(context.names[f"fragment_{layout.operand(n)}"], (which,)) for n in range(2))
     rows, columns = (Name(c.each) for c in context.tile.coordinates)
-    return MultiplyAdd(Name(at_a_point.target.array), left, right, rows, columns)
+    return MultiplyAdd(layout.multiplied, Name(at_a_point.target.array), left, right, rows, columns)
 
 
 def _loaded(layout: TensorCoreLayout, slot: Expr, z: Expr, which: Expr) -> tuple[KernelStmt, ...]:
-    """Return statements that load what the eight steps from ``z`` on read of a slot's pieces."""
+    """Return statements that load what the steps from ``z`` on read of a slot's pieces."""
     return (
         *layout.begins(slot),
         *(layout.fragment(layout.operand(number), which, z) for number in range(2)),

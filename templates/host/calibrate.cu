@@ -106,6 +106,16 @@ __device__ inline void multiply_matrices(double (&x)[4], double factor)
 #endif
 }
 
+// The same of elements of 16 bits, sixteen steps.
+__device__ inline void multiply_matrices(float (&x)[4], unsigned factors)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+               : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3])
+               : "r"(factors));
+#endif
+}
+
 __device__ inline void shift(unsigned &x, unsigned by)
 {
   asm volatile("shf.l.wrap.b32 %0, %0, %0, %1;" : "+r"(x) : "r"(by));
@@ -341,10 +351,11 @@ __global__ void compute_wide(int steps, double factor, double *found, Span span)
   if (threadIdx.x % 32 == 0) ends(span);
 }
 
-// Products of 16 x 8 and 8 x 8 doubles on tensor cores, one after the other in each of several sums.
-__global__ void compute_matrices(int steps, double factor, double *found, Span span)
+// Products of 16 x 8 sums on tensor cores, one after the other in each of several sums.
+template <typename Sum, typename Factor>
+__global__ void __launch_bounds__(1024) compute_matrices(int steps, Factor factor, double *found, Span span)
 {
-  double x[chains][4];
+  Sum x[chains][4];
   for (int i = 0; i < 4 * chains; i++) x[i / 4][i % 4] = i;
   meet();
   if (threadIdx.x % 32 == 0) begins(span);
@@ -352,7 +363,7 @@ __global__ void compute_matrices(int steps, double factor, double *found, Span s
   for (int step = 0; step < steps; step++)
 #pragma unroll
     for (int i = 0; i < chains; i++) multiply_matrices(x[i], factor);
-  double all = 0;
+  Sum all = 0;
   for (int i = 0; i < 4 * chains; i++) all += x[i / 4][i % 4];
   found[blockIdx.x * blockDim.x + threadIdx.x] = all;
   if (threadIdx.x % 32 == 0) ends(span);
@@ -554,14 +565,14 @@ struct Calibration {
     return 1.0 * chains * steps * threads / spans.cycles();
   }
 
-  // 1 where there is no unit for them.
-  double matrix()
+  // Multiply-adds of a multiprocessor in a cycle, so many steps a product; 1 where there is no unit for them.
+  template <typename Sum, typename Factor> double matrix(int steps_of_one)
   {
     constexpr int steps = 256, threads = 1024;
-    start(compute_matrices, multiprocessors, threads, 0, steps, 0.0, wide_found.data(), spans.reset());
+    start(compute_matrices<Sum, Factor>, multiprocessors, threads, 0, steps, Factor(0), wide_found.data(), spans.reset());
     wait("products of matrices");
-    const double cycles = spans.cycles();
-    return attribute(cudaDevAttrComputeCapabilityMajor) >= 8 ? 16.0 * 8 * 8 * chains * steps * (threads / 32) / cycles : 1;
+    const double done = 16.0 * 8 * steps_of_one * chains * steps * (threads / 32), cycles = spans.cycles();
+    return attribute(cudaDevAttrComputeCapabilityMajor) >= 8 ? done / cycles : 1;
   }
 
   // Bytes in a cycle of the device, of data that is read again and again.
@@ -732,7 +743,8 @@ int main()
   c.print("clock_mhz", [&] { return 1000 * c.rate(); });
   c.print("issued", [&] { return c.issued(); });
   c.print("wide", [&] { return c.wide(); });
-  c.print("matrix", [&] { return c.matrix(); });
+  c.print("matrix", [&] { return c.matrix<double, double>(8); });
+  c.print("half_matrix", [&] { return c.matrix<float, unsigned>(16); });
   c.print("shared_latency", [&] { return c.shared_latency(); });
   c.print("barrier", [&] { return c.barrier(); });
   c.print("block", [&] { return c.turns().block; });

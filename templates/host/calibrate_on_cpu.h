@@ -22,6 +22,7 @@ constexpr long long spin_ns = 1000;
 /* The device. */
 constexpr int pretended_l2_bytes = 1 << 20, pretended_kept_bytes = 3 << 18;
 constexpr double issued_in_a_cycle = 4, wide_in_a_cycle = 64, matrices_in_a_cycle = 128;
+constexpr double half_matrices_in_a_cycle = 1024;
 constexpr double l2_bytes_in_a_cycle = 24, memory_bytes_in_a_cycle = 8;
 constexpr double l2_cycles = 300, memory_cycles = 700, shared_cycles = 30, barrier_cycles = 32;
 constexpr double warp_cycles = 40, launch_cycles = 2000;
@@ -120,6 +121,12 @@ inline void multiply_matrices(double (&x)[4], double factor)
 {
   clock_now += 16 * 8 * 8 / 32 / matrices_in_a_cycle;
   x[0] += factor * x[0];
+}
+
+inline void multiply_matrices(float (&x)[4], unsigned factors)
+{
+  clock_now += 16 * 8 * 16 / 32 / half_matrices_in_a_cycle;
+  x[0] += factors;
 }
 
 inline void shift(unsigned &x, unsigned by)

@@ -359,7 +359,7 @@ enum class State { ready, in_warp, at_barrier, finished };
 
 struct Thread {
   Fiber *fiber = nullptr;
-  const double *operands[2] = {}; /* its fragments, which its warp multiplies */
+  const void *operands[2] = {}; /* its fragments or addresses, which all threads of its warp look at */
   State state = State::ready;
   int line = 0;
   uint3 index = { 0, 0, 0 };
@@ -396,22 +396,73 @@ inline void meet_warp(int line)
   Fiber::yield();
 }
 
+/* What thread `of` of the warp of this one has put up as operand `which`. */
+template <typename T> const T *operand_of(size_t of, size_t which)
+{
+  const size_t number = static_cast<size_t>(block.running - block.threads), first = number - number % warp;
+  return static_cast<const T *>(block.threads[first + of].operands[which]);
+}
+
+/* Puts up what the warp of this thread looks at, waits for the others' and returns the number of the thread in it. */
+inline size_t put_up(const void *left, const void *right, int line)
+{
+  block.running->operands[0] = left;
+  block.running->operands[1] = right;
+  meet_warp(line);
+  return static_cast<size_t>(block.running - block.threads) % warp;
+}
+
 /* mma.m16n8k8 of doubles, for all sums of a warp (PTX ISA, "Matrix Fragments for mma.m16n8k8"): lane (g, q) has of the left
    matrix steps q and q + 4 of rows g of each 8, of the right one the same steps of columns g, and sums of columns 2 * q
    and 2 * q + 1. Rounded as the compiler is told to, one step after the other. */
 template <int Rows, int Columns>
 void multiply_add(double (&sums)[Rows][Columns], const double (&left)[Rows][2], const double (&right)[Columns / 2][2])
 {
-  const size_t number = static_cast<size_t>(block.running - block.threads), lane = number % warp, first = number - lane;
-  block.threads[number].operands[0] = left[0];
-  block.threads[number].operands[1] = right[0];
-  meet_warp(__LINE__);
+  const size_t lane = put_up(left[0], right[0], __LINE__);
   for (int i = 0; i < Rows; i++)
     for (int j = 0; j < Columns; j++)
       for (size_t step = 0; step < 8; step++) {
         const size_t of_row = lane / 4 * 4 + step % 4, of_column = (lane % 4 * 2 + static_cast<size_t>(j % 2)) * 4 + step % 4;
-        const double a = block.threads[first + of_row].operands[0][2 * static_cast<size_t>(i) + step / 4];
-        const double b = block.threads[first + of_column].operands[1][2 * static_cast<size_t>(j / 2) + step / 4];
+        const double a = operand_of<double>(of_row, 0)[2 * static_cast<size_t>(i) + step / 4];
+        const double b = operand_of<double>(of_column, 1)[2 * static_cast<size_t>(j / 2) + step / 4];
+        sums[i][j] += a * b;
+      }
+  meet_warp(__LINE__); /* before fragments change */
+}
+
+/* ldmatrix.m8n8.x4 (PTX ISA): lane l says where row l % 8 of matrix l / 8 is; (g, q) gets two elements of row or column g. */
+template <bool Turned, typename T> void load_matrices(unsigned (&found)[4], const T *row)
+{
+  static_assert(sizeof(T) == 2, "elements have 16 bits");
+  const size_t lane = put_up(row, row, __LINE__);
+  for (size_t matrix = 0; matrix < 4; matrix++) {
+    T pair[2];
+    for (size_t k = 0; k < 2; k++) {
+      const size_t across = 2 * (lane % 4) + k, g = lane / 4;
+      pair[k] = Turned ? operand_of<T>(8 * matrix + across, 0)[g] : operand_of<T>(8 * matrix + g, 0)[across];
+    }
+    std::memcpy(&found[matrix], pair, sizeof pair);
+  }
+  meet_warp(__LINE__); /* before shared memory changes */
+}
+
+/* mma.m16n8k16 of elements of 16 bits, for all sums of a warp, from what load_matrices leaves of 16 rows and 16 columns:
+   exact products, added up in single precision one step after the other, where a GPU adds in an order of its own. */
+template <typename T, int Rows, int Columns>
+void multiply_add(float (&sums)[Rows][Columns], const unsigned (&left)[Rows / 2][4], const unsigned (&right)[Columns / 4][4])
+{
+  const size_t lane = put_up(left[0], right[0], __LINE__);
+  const auto element = [](const unsigned *held, size_t which) {
+    T pair[2];
+    std::memcpy(pair, held, sizeof pair);
+    return cf_as_float(pair[which]);
+  };
+  for (size_t i = 0; i < Rows; i++)
+    for (size_t j = 0; j < Columns; j++)
+      for (size_t step = 0; step < 16; step++) {
+        const size_t of_row = lane / 4 * 4 + step % 8 / 2, of_column = (lane % 4 * 2 + j % 2) * 4 + step % 8 / 2;
+        const float a = element(operand_of<unsigned>(of_row, 0) + i / 2 * 4 + i % 2 + step / 8 * 2, step % 2);
+        const float b = element(operand_of<unsigned>(of_column, 1) + j / 4 * 4 + j / 2 % 2 * 2 + step / 8, step % 2);
         sums[i][j] += a * b;
       }
   meet_warp(__LINE__); /* before fragments change */

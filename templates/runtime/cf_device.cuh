@@ -181,25 +181,26 @@ __device__ __forceinline__ int cf_block_steps(int most, int own) { return own < 
 
 // Copies an array into shared memory by all Threads of the block, a piece of Rows x Columns elements at a time, each
 // one Down rows and Right columns after the one before. Of the first piece the first `rows` and `columns` are there.
-// The stride is from one row to the next. Where rows begin at multiples of 16 bytes (Aligned), 16 bytes at a time, the
-// last of a row with what follows in the same 16 bytes, in the same row of memory. Swizzled: 16 bytes of a row change
-// places with others of the same 128, by row, so that threads that read down a column find different banks. In shared
-// memory rows are Pitch elements apart.
-template <typename T, bool Aligned, int Rows, int Columns, bool Swizzled, int Down, int Right, int Threads,
+// The stride is from one row to the next. Where rows begin at multiples of 16 bytes (Together is 4), 16 bytes at a
+// time, the last of a row with what follows in the same 16 bytes, in the same row of memory; so many elements at a time
+// where they begin at multiples of these. Swizzled: 16 bytes of a row change places with others of the same 128, by
+// row, so that threads that read down a column find different banks. In shared memory rows are Pitch elements apart.
+template <typename T, int Together, int Rows, int Columns, bool Swizzled, int Down, int Right, int Threads,
           int Pitch = Columns>
 class cf_feed {
-  static constexpr int size = static_cast<int>(sizeof(T));
-  static constexpr bool vectors = Rows > 1 && Columns % (16 / size) == 0;
-  static constexpr bool whole = Aligned && vectors;
-  static constexpr int along = Columns % 32 == 0 ? 32 : Columns; // threads along a row that take one element each
-  static constexpr int together = !vectors ? 1 : whole || Swizzled ? 16 / size : Columns / along;
+  static constexpr int size = static_cast<int>(sizeof(T)), vector = 16 / size;
+  static constexpr bool vectors = Rows > 1 && Columns % vector == 0;
+  static constexpr int width = !vectors ? 1 : Together == 4 ? vector : Together * size < 4 ? 1 : Together; // of a copy
+  static constexpr bool whole = width == vector, narrow = width * size < 4; // narrow: copied through registers
+  static constexpr int copies = Columns / width, along = copies % 32 == 0 ? 32 : copies;       // threads along a row
+  static constexpr int together = !vectors ? 1 : whole || Swizzled ? vector : Columns / along; // elements of a thread
   static constexpr int groups = Columns / together, count = Rows * groups;
   static constexpr bool many = !whole || count > 2 * Threads;       // copies of a thread, of a piece
   static constexpr bool upright = Threads % groups == 0;            // a thread stays in its columns
   static constexpr int line = 128 / size;                           // elements among which groups change places
   static constexpr int each = upright ? Threads / groups : 1;       // rows of a turn
   static constexpr int turns = Swizzled && each < 8 ? 8 / each : 1; // after so many places are the same again
-  static_assert(!whole || Pitch % together == 0, "vectors begin at multiples of 16 bytes");
+  static_assert(Pitch % width == 0, "vectors begin at multiples of their size");
   static_assert(!Swizzled ||
                     (upright && Columns % line == 0 && (groups & (groups - 1)) == 0 && (each & (each - 1)) == 0),
                 "groups change places with bits of their numbers");
@@ -209,7 +210,7 @@ class cf_feed {
   int places[turns]; // if swizzled: of the first element of the thread in a turn, without the rows of the turn
 
   __device__ __forceinline__ static int row_of(int number) { return number / groups; }
-  __device__ __forceinline__ static int column_of(int number) { return number % groups * (whole ? together : 1); }
+  __device__ __forceinline__ static int column_of(int number) { return number % groups * width; }
 
 public:
   __device__ __forceinline__ cf_feed(const T *first, long stride_, int rows_, int columns_, int thread_)
@@ -222,13 +223,15 @@ public:
     columns -= column;
 #pragma unroll
     for (int turn = 0; turn < (Swizzled ? turns : 0); turn++)
-      places[turn] = row * Pitch + (column ^ (row + turn * each) % 8 * (16 / size));
+      places[turn] = row * Pitch + (column ^ (row + turn * each) % 8 * vector);
   }
 
   __device__ __forceinline__ void stage(T *shared)
   {
     if (upright && !Swizzled) shared += row_of(thread) * Pitch + column_of(thread);
-    if (many) {
+    if (narrow) {
+      stage_narrow(shared);
+    } else if (many) {
       stage_many(cf_target<T>(shared));
     } else { // branches and pointers take fewer registers than predicates and an address
 #pragma unroll
@@ -253,12 +256,36 @@ private:
       const int number = upright ? from : from + thread, row = row_of(number), column = column_of(number);
       const bool exists = (count % Threads == 0 || from + thread < count) && row < rows;
 #pragma unroll
-      for (int left = 0; left < (whole ? 1 : together); left++) {
-        const int across = column + left * groups;
+      for (int left = 0; left < together / width; left++) {
+        const int across = column + left * groups * width;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        cf_copy_where<whole ? together : 1>(exists && across < columns, target, row * Pitch + place,
-                                            next + row * stride + across);
+        cf_copy_where<width>(exists && across < columns, target, row * Pitch + place, next + row * stride + across);
+      }
+    }
+  }
+
+  // Several elements are on their way to registers before the first of them is stored.
+  __device__ __forceinline__ void stage_narrow(T *shared)
+  {
+    constexpr int all = (count + Threads - 1) / Threads * together, most = 16;
+#pragma unroll
+    for (int first = 0; first < all; first += most) {
+      T held[most];
+#pragma unroll
+      for (int turn = 0; turn < 2; turn++) {
+#pragma unroll
+        for (int i = 0; i < most && first + i < all; i++) {
+          const int from = (first + i) / together * Threads, number = upright ? from : from + thread;
+          const int row = row_of(number), across = column_of(number) + (first + i) % together * groups;
+          if ((count % Threads != 0 && from + thread >= count) || row >= rows || across >= columns) continue;
+          int place = across;
+          if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
+          if (turn == 0)
+            held[i] = next[row * stride + across];
+          else
+            shared[row * Pitch + place] = held[i];
+        }
       }
     }
   }
@@ -290,12 +317,26 @@ public:
 
   __device__ __forceinline__ void stage(T *shared)
   {
+    constexpr int across = Columns / lanes, all = turns * across, most = 16;
     const cf_target<T> target(shared + place);
 #pragma unroll
-    for (int down = 0; down < Rows; down += each)
+    for (int first = 0; first < all; first += sizeof(T) < 4 ? most : all) {
+      T brought[most];
 #pragma unroll
-      for (int right = 0; right < Columns; right += lanes)
-        cf_copy_where<1>(down < rows && right < columns, target, right * Pitch + down, next + down * stride + right);
+      for (int turn = 0; turn < (sizeof(T) < 4 ? 2 : 1); turn++) {
+#pragma unroll
+        for (int i = 0; i < (sizeof(T) < 4 ? most : all) && first + i < all; i++) {
+          const int down = (first + i) / across * each, right = (first + i) % across * lanes;
+          const bool exists = down < rows && right < columns;
+          if (sizeof(T) >= 4)
+            cf_copy_where<1>(exists, target, right * Pitch + down, next + down * stride + right);
+          else if (turn == 0 && exists)
+            brought[i] = next[down * stride + right];
+          else if (exists)
+            shared[place + right * Pitch + down] = brought[i];
+        }
+      }
+    }
     go();
   }
 
@@ -433,12 +474,11 @@ __device__ __forceinline__ void cf_mma(double &c0, double &c1, double &c2, doubl
 }
 #endif
 
-// Adds eight steps to all sums of a warp of 8 x 4 threads, of which (g, q) has row 8 * i + g and column 8 * (j / 2) + 2
-// * q
-// + j % 2. Of a it has step 4 * e + q of row 8 * i + g, of b that step of column 8 * j + g.
-template <int Rows, int Columns>
-__device__ __forceinline__ void cf_multiply_add(double (&sums)[Rows][Columns], const double (&a)[Rows][2],
-                                                const double (&b)[Columns / 2][2])
+// Adds eight steps to all sums of a warp of 8 x 4 threads. Thread (g, q) has sums of row 8 * i + g and column
+// 8 * (j / 2) + 2 * q + j % 2; of a it has step 4 * e + q of row 8 * i + g, of b that step of column 8 * j + g.
+template <typename Element, int Rows, int Columns>
+__device__ __forceinline__ void cf_multiply_add(double (&sums)[Rows][Columns], const Element (&a)[Rows][2],
+                                                const Element (&b)[Columns / 2][2])
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #pragma unroll
@@ -449,6 +489,81 @@ __device__ __forceinline__ void cf_multiply_add(double (&sums)[Rows][Columns], c
              b[j / 2][0], b[j / 2][1]);
 #elif defined(CF_CUDA_ON_CPU_H)
   cf_cpu::multiply_add(sums, a, b);
+#endif
+}
+
+// ---- products of 16-bit elements on tensor cores
+
+// Whether there are tensor cores that do sixteen steps of them at a time.
+__device__ __forceinline__ bool cf_multiplies_halves()
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  return true;
+#else
+  return false;
+#endif
+}
+
+// Loads four matrices of 8 x 8 elements of a warp: its thread l says where row l % 8 of matrix l / 8 is, and thread
+// (g, q) gets elements 2 * q and 2 * q + 1 of row g of each, or of column g where they are Turned.
+template <bool Turned, typename T> __device__ __forceinline__ void cf_load_matrices(unsigned (&found)[4], const T *row)
+{
+#if defined(__CUDA_ARCH__)
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  if (Turned)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 { %0, %1, %2, %3}, [%4];"
+                 : "=r"(found[0]), "=r"(found[1]), "=r"(found[2]), "=r"(found[3])
+                 : "r"(at)
+                 : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 { %0, %1, %2, %3}, [%4];"
+                 : "=r"(found[0]), "=r"(found[1]), "=r"(found[2]), "=r"(found[3])
+                 : "r"(at)
+                 : "memory");
+#elif defined(CF_CUDA_ON_CPU_H)
+  cf_cpu::load_matrices<Turned>(found, row);
+#endif
+}
+
+// 16 x 8 sums of a warp, sixteen steps: products are exact, and how a sum of them is rounded is the device's affair.
+template <typename Element> struct cf_halves;
+#define CF_HALVES(type, name)                                                                                      \
+  template <> struct cf_halves<type> {                                                                             \
+    __device__ __forceinline__ static void mma(float &c0, float &c1, float &c2, float &c3, const unsigned (&a)[4], \
+                                               unsigned b0, unsigned b1)                                           \
+    {                                                                                                              \
+      asm("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 "                                           \
+          "{ %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};"                                    \
+          : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)                                                                 \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                                         \
+    }                                                                                                              \
+  };
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#if defined(__CUDA_FP16_TYPES_EXIST__)
+CF_HALVES(__half, "f16")
+#endif
+#if defined(__CUDA_BF16_TYPES_EXIST__)
+CF_HALVES(__nv_bfloat16, "bf16")
+#endif
+#endif
+#undef CF_HALVES
+
+// Adds sixteen steps to all sums of a warp of 8 x 4 threads, from matrices of 16 rows of a and of 16 columns of b.
+// Number m has of a the rows from 8 * (m % 2) and the steps from 8 * (m / 2) on, of b the columns from 8 * (m / 2) and
+// the steps from 8 * (m % 2) on: what an instruction reads is then in registers beside each other.
+template <typename Element, int Rows, int Columns>
+__device__ __forceinline__ void cf_multiply_add(float (&sums)[Rows][Columns], const unsigned (&a)[Rows / 2][4],
+                                                const unsigned (&b)[Columns / 4][4])
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#pragma unroll
+  for (int i = 0; i < Rows; i += 2)
+#pragma unroll
+    for (int j = 0; j < Columns; j += 2)
+      cf_halves<Element>::mma(sums[i][j], sums[i][j + 1], sums[i + 1][j], sums[i + 1][j + 1], a[i / 2],
+                              b[j / 4][j / 2 % 2 * 2], b[j / 4][j / 2 % 2 * 2 + 1]);
+#elif defined(CF_CUDA_ON_CPU_H)
+  cf_cpu::multiply_add<Element>(sums, a, b);
 #endif
 }
 

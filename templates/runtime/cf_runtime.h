@@ -34,6 +34,8 @@ typedef struct cf_machine {
   long long wide_lanes;       /* results of arithmetic on doubles in a cycle of a multiprocessor, in results */
   /* multiply-adds of doubles by tensor cores in a cycle of a multiprocessor, 1 without them, in results */
   long long wide_tensor_lanes;
+  /* multiply-adds of 16-bit elements by tensor cores in a cycle of a multiprocessor, 1 without them, in results */
+  long long half_tensor_lanes;
   long long l2_bytes_per_kilocycle;   /* between a multiprocessor and the second-level cache, all at work, in bytes */
   long long dram_bytes_per_kilocycle; /* between the device and its memory, in bytes */
   long long kept_bytes;               /* data that stays in the second-level cache from launch to launch, in bytes */
@@ -375,7 +377,7 @@ typedef struct cf_extent {
   cf_count parts, turns; /* steps that are not whole, and the turns of the serial loop that these are */
   cf_count bytes;        /* of all data, each once */
   int is_cut;
-  int tensor_cores; /* whether doubles are multiplied and added by tensor cores */
+  int tensor_cores; /* the bytes of the elements that tensor cores multiply, 0 where there is nothing for them */
   cf_count more;    /* steps of the longest block beyond those, where blocks differ */
 } cf_extent;
 
@@ -501,11 +503,13 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
       cf_plus(cf_times(shared_waits, shared_latency_cycles), cf_times(barriers, barrier_cycles)) / resident;
   const cf_count l2_bytes_per_kilocycle = cf_speed(machine->l2_bytes_per_kilocycle);
   const cf_count wide_tensor_lanes = cf_speed(machine->wide_tensor_lanes);
+  const cf_count half_tensor_lanes = cf_speed(machine->half_tensor_lanes);
   const cf_count wide_lanes = cf_speed(machine->wide_lanes);
-  const cf_count lanes = launch->tensor_cores ? wide_tensor_lanes : wide_lanes;
+  const cf_count lanes =
+      launch->tensor_cores ? launch->tensor_cores > 2 ? wide_tensor_lanes : half_tensor_lanes : wide_lanes;
   const cf_count warp_start_cycles = cf_speed(machine->warp_start_cycles);
   const cf_count instructions_busy = cf_times(busiest, cf_plus(instructions / issued_per_cycle, idle));
-  const cf_count doubles_busy = cf_times(busiest, cf_times(wide, 32) / lanes);
+  const cf_count cores_busy = cf_times(busiest, cf_times(wide, 32) / lanes);
   const cf_count unit_busy = cf_times(busiest, wavefronts);
   const cf_count cache_busy = cf_times(busiest, cf_times(bytes, 1000) / l2_bytes_per_kilocycle);
   const cf_count warps_busy = cf_times(busiest, cf_times(warp_start_cycles, cf_most(4, work->warps)));
@@ -532,18 +536,16 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count dram_bytes_per_kilocycle = cf_speed(machine->dram_bytes_per_kilocycle);
   const cf_count kept_bytes = cf_speed(machine->kept_bytes);
   const cf_count memory = launch->bytes > kept_bytes ? cf_times(launch->bytes, 1000) / dram_bytes_per_kilocycle : 0;
-  const cf_count slowest =
-      cf_most(cf_most(cf_most(cf_most(cf_most(cf_most(cf_most(latency, instructions_busy), doubles_busy), unit_busy),
-                                      cache_busy),
-                              warps_busy),
-                      cut),
-              memory);
-  const cf_count together =
-      cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(latency, instructions_busy), doubles_busy), unit_busy),
-                                      cache_busy),
-                              warps_busy),
-                      cut),
-              memory);
+  const cf_count slowest = cf_most(
+      cf_most(cf_most(cf_most(cf_most(cf_most(cf_most(latency, instructions_busy), cores_busy), unit_busy), cache_busy),
+                      warps_busy),
+              cut),
+      memory);
+  const cf_count together = cf_plus(
+      cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(latency, instructions_busy), cores_busy), unit_busy), cache_busy),
+                      warps_busy),
+              cut),
+      memory);
   const cf_count launch_cycles = cf_speed(machine->launch_cycles);
   return held ? cf_plus(launch_cycles, cf_plus(slowest, (together - slowest) / 16)) : CF_SATURATED;
 }
@@ -1056,19 +1058,19 @@ static inline cf_staircase cf_band(long long rows, long long columns, long long 
    itself takes their place; an architecture that is not there has those of the last one before it. */
 static inline void cf_set_speeds(cf_machine *machine, int compute_capability)
 {
-  static const long long speeds[][15] = {
-    { 75, 68, 4, 2, 1, 20000, 350000, 4000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 80, 108, 4, 32, 64, 24000, 960000, 30000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 86, 82, 4, 2, 1, 20000, 480000, 4500000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 87, 16, 4, 2, 1, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 88, 16, 4, 2, 1, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 89, 128, 4, 2, 1, 20000, 348000, 54000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 90, 132, 4, 64, 128, 24000, 1500000, 40000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 100, 148, 4, 64, 1, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 103, 148, 4, 2, 1, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 110, 20, 4, 2, 1, 20000, 150000, 24000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 120, 170, 4, 2, 1, 20000, 650000, 72000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 121, 48, 4, 2, 1, 20000, 99000, 18000000, 600, 30, 30, 40, 500, 400, 2300 },
+  static const long long speeds[][16] = {
+    { 75, 68, 4, 2, 1, 1, 20000, 350000, 4000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 80, 108, 4, 32, 64, 1024, 24000, 960000, 30000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 86, 82, 4, 2, 1, 256, 20000, 480000, 4500000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 87, 16, 4, 2, 1, 512, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 88, 16, 4, 2, 1, 512, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 89, 128, 4, 2, 1, 256, 20000, 348000, 54000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 90, 132, 4, 64, 128, 1257, 24000, 1500000, 40000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 100, 148, 4, 64, 1, 512, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 103, 148, 4, 2, 1, 512, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 110, 20, 4, 2, 1, 512, 20000, 150000, 24000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 120, 170, 4, 2, 1, 256, 20000, 650000, 72000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 121, 48, 4, 2, 1, 512, 20000, 99000, 18000000, 600, 30, 30, 40, 500, 400, 2300 },
   };
   int row = (int)(sizeof speeds / sizeof speeds[0]) - 1;
   while (row > 0 && speeds[row][0] > compute_capability) row--;
@@ -1076,16 +1078,17 @@ static inline void cf_set_speeds(cf_machine *machine, int compute_capability)
   machine->issued_per_cycle = speeds[row][2];
   machine->wide_lanes = speeds[row][3];
   machine->wide_tensor_lanes = speeds[row][4];
-  machine->l2_bytes_per_kilocycle = speeds[row][5];
-  machine->dram_bytes_per_kilocycle = speeds[row][6];
-  machine->kept_bytes = speeds[row][7];
-  machine->global_latency_cycles = speeds[row][8];
-  machine->shared_latency_cycles = speeds[row][9];
-  machine->barrier_cycles = speeds[row][10];
-  machine->warp_start_cycles = speeds[row][11];
-  machine->block_cycles = speeds[row][12];
-  machine->turn_cycles = speeds[row][13];
-  machine->launch_cycles = speeds[row][14];
+  machine->half_tensor_lanes = speeds[row][5];
+  machine->l2_bytes_per_kilocycle = speeds[row][6];
+  machine->dram_bytes_per_kilocycle = speeds[row][7];
+  machine->kept_bytes = speeds[row][8];
+  machine->global_latency_cycles = speeds[row][9];
+  machine->shared_latency_cycles = speeds[row][10];
+  machine->barrier_cycles = speeds[row][11];
+  machine->warp_start_cycles = speeds[row][12];
+  machine->block_cycles = speeds[row][13];
+  machine->turn_cycles = speeds[row][14];
+  machine->launch_cycles = speeds[row][15];
 }
 
 #endif

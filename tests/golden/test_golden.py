@@ -22,6 +22,7 @@ PROGRAMS = sorted(SOURCES)
 # Programs that show what an option does.
 OF_OPTIONS = {
     "reassociated": replace(OPTIONS, reassociate=True),
+    "mixed_precision": replace(OPTIONS, reassociate=True),
     "openmp": replace(OPTIONS, pragma="omp"),
     "openacc": replace(OPTIONS, pragma="acc"),
     "reductions": replace(OPTIONS, pragma="omp"),
@@ -105,6 +106,7 @@ def test_no_line_of_generated_code_is_long(suffix: str) -> None:
         ("jacobi2d", "// stage(a, b): the block's tile of both grids"),
         ("blur5x5", "// stream(in): "),
         ("reassociated", "// split_reduction("),
+        ("mixed_precision", "// stage(sum): T0*U0 x T1*U1 sums through shared memory"),
         ("resident_rows", "// stage(a): whole rows into shared memory"),
     ],
 )

@@ -53,7 +53,7 @@ TIME_RANGES = Ranges(
     max_threads=1 << 19,
 )
 """For time tiles, which need some sweeps."""
-REASSOCIATED = {"sums"}
+REASSOCIATED = {"sums", "mixed_products"}
 """Sources whose sums may be added up in another order."""
 POINTS = 50
 MAX_DRAWS = 4000

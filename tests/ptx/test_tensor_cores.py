@@ -44,7 +44,7 @@ def test_the_smallest_instance_gives_the_bits_of_the_loop(
     compilation = compile_file(SOURCE, Options(registers="estimate"))
     (function,) = compilation.plan.functions
     (region,) = function.regions
-    tile = next(t for t in region.tilings if t.kernel.uses_tensor_cores)
+    tile = next(t for t in region.tilings if t.kernel.tensor_core_type)
     tile = replace(tile, kernel=replace(tile.kernel, together=(1,)), instances=tile.instances[-1:])
     alone = replace(function, regions=(replace(region, leaves=(), tilings=(tile,)),))
     unit = tmp_path / "unit.cu"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.recipe import LoopRecipe, Recipe, RegionRecipe
+from comprehensive.schedule.recipes.mixed_precision_product import MixedPrecisionProduct
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
 from comprehensive.schedule.recipes.points import Points
 from comprehensive.schedule.recipes.private_copies import PrivateCopies
@@ -21,6 +22,8 @@ from comprehensive.schedule.recipes.window_product import WindowProduct
 
 IN_ANOTHER_ORDER: tuple[RegionRecipe, ...] = (SplitRows(),)
 """The recipes that add up sums in another order than that of the source, tried first where that is allowed."""
+ALSO_IN_ANOTHER_ORDER: tuple[tuple[RegionRecipe, ...], ...] = ((MixedPrecisionProduct(),),)
+"""Rows of such recipes that stand beside those in the order of the source, where it is allowed."""
 ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     (Transposition(), Product(), WindowProduct(), Rows(), Points()),
     (TensorCoreProduct(),),
@@ -35,7 +38,7 @@ def recipe_of(tile: RegisterTile) -> Recipe:
     """The recipe by which a tile is cut."""
     every: tuple[Recipe, ...] = (
         *IN_ANOTHER_ORDER,
-        *(recipe for row in (*ALTERNATIVES, *WITH_ATOMIC_UPDATES) for recipe in row),
+        *(recipe for row in (*ALTERNATIVES, *ALSO_IN_ANOTHER_ORDER, *WITH_ATOMIC_UPDATES) for recipe in row),
         *OF_LOOPS,
     )
     return next(recipe for recipe in every if recipe.name == tile.recipe)

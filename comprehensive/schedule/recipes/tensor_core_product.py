@@ -32,7 +32,7 @@ from comprehensive.schedule.operands import loop_of, operands_of, reduction_obst
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
-from comprehensive.schedule.tensor_core_layout import TensorCoreLayout
+from comprehensive.schedule.tensor_core_doubles import DoublesLayout
 from comprehensive.schedule.tensor_core_loop import tensor_core_steps
 
 
@@ -51,11 +51,12 @@ class TensorCoreProduct:
         _, pieces = operands_of(nest, tile, body, loop)
         if not any(nest.array(name).type is ScalarType.DOUBLE for name in pieces):
             return None  # tensor cores round other elements in other ways
-        found = multiply_add_of(nest, tile, body, loop, pieces)
+        double = ScalarType.DOUBLE
+        found = multiply_add_of(nest, tile, body, loop, pieces, element=double, sum_type=double)
         return NotApplicable(found) if isinstance(found, str) else tile
 
     def lower(self, context: TileContext) -> TileKernel:
-        return reduction(context, BlockOrder.GROUPS, tensor_core_steps, TensorCoreLayout)
+        return reduction(context, BlockOrder.GROUPS, tensor_core_steps, DoublesLayout)
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return table("tensor_core_product")

@@ -27,4 +27,9 @@ static inline float __bfloat162float(__nv_bfloat16 value)
   return cf_storage_float((unsigned)value.bits << 16);
 }
 
+#ifdef __cplusplus
+/* What tensor cores multiply; found by the type of the element. */
+static inline float cf_as_float(__nv_bfloat16 value) { return __bfloat162float(value); }
+#endif
+
 #endif

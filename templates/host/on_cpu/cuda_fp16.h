@@ -32,4 +32,9 @@ static inline float __half2float(__half value)
   return sign != 0u ? -tiny : tiny;
 }
 
+#ifdef __cplusplus
+/* What tensor cores multiply; found by the type of the element. */
+static inline float cf_as_float(__half value) { return __half2float(value); }
+#endif
+
 #endif

@@ -218,8 +218,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   float *const shared_x = (float *)cf_shared;
   const int thread = t0;
   // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
-  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0 * H> feed_x(&x[o0 * x_stride0],
-      x_stride0, y_limit - o0, k_limit, thread);
+  cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_x(&x[o0 * x_stride0], x_stride0,
+      y_limit - o0, k_limit, thread);
   // accumulate(sum, factor): U0 values in registers while the loop runs
   float private_sum[U0];
   float factor[U0];

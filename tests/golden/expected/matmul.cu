@@ -279,8 +279,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_z_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<float, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0,
-      k_z_limit, y1_limit - o1, thread);
+  cf_feed<float, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, k_z_limit,
+      y1_limit - o1, thread);
   // accumulate(c): U0 x U1 values in registers while the loop runs
   float private_c[U0][U1];
   #pragma unroll

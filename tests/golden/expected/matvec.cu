@@ -126,10 +126,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
   float *const shared_x = (float *)(cf_shared + 4 * (T0 * U0 * D * S));
   const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
-  cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0],
-      a_stride0, y_1_limit - o0, j_limit, thread);
+  cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
+      y_1_limit - o0, j_limit, thread);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<float, cf_together == 4, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, j_limit, thread);
+  cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, j_limit, thread);
   // accumulate(sum): U0 values in registers while the loop runs
   float sum[U0];
   if (H == 1 || thread < T0) {

@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
-  CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
+  CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
@@ -340,12 +340,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   __half *const shared_a = (__half *)cf_shared;
-  __half *const shared_b = (__half *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
+  __half *const shared_b = (__half *)(cf_shared + 4 * ((T0 * U0 * D * S + 4 * D * S) / 2));
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<__half, cf_together == 4, D, T1 * U1, 0, D, 0,
+  cf_feed<__half, cf_together, D, T1 * U1, 0, D, 0,
       T0 * T1> feed_b(&b[o1], b_stride0, k_limit, y1_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
@@ -483,11 +483,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_shared + 4 * (T0 * U0 * D * S));
   const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
-  cf_feed<__nv_bfloat16, cf_together == 4, T0 * U0, D, 1, 0, D,
+  cf_feed<__nv_bfloat16, cf_together, T0 * U0, D, 1, 0, D,
       T0 * H> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, k_limit, thread);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<__nv_bfloat16, cf_together == 4, 1, D, 0, 0, D,
-      T0 * H> feed_x(&x[0], 1, 1, k_limit, thread);
+  cf_feed<__nv_bfloat16, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, k_limit, thread);
   // accumulate(y): U0 values in registers while the loop runs
   __nv_bfloat16 private_y[U0];
   if (H == 1 || thread < T0) {
@@ -773,18 +772,25 @@ static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(product_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
+    { CF_KERNEL(product_tile<16, 16, 8, 8, 16, 3, 2, 2>), {} },
     { CF_KERNEL(product_tile<16, 16, 8, 8, 16, 3, 2, 1>), {} },
     { CF_KERNEL(product_tile<16, 16, 8, 8, 8, 4, 2, 4>), {} },
+    { CF_KERNEL(product_tile<16, 16, 8, 8, 8, 4, 2, 2>), {} },
     { CF_KERNEL(product_tile<16, 16, 8, 8, 8, 4, 2, 1>), {} },
     { CF_KERNEL(product_tile<8, 16, 8, 8, 8, 4, 4, 4>), {} },
+    { CF_KERNEL(product_tile<8, 16, 8, 8, 8, 4, 4, 2>), {} },
     { CF_KERNEL(product_tile<8, 16, 8, 8, 8, 4, 4, 1>), {} },
     { CF_KERNEL(product_tile<8, 32, 8, 4, 16, 4, 2, 4>), {} },
+    { CF_KERNEL(product_tile<8, 32, 8, 4, 16, 4, 2, 2>), {} },
     { CF_KERNEL(product_tile<8, 32, 8, 4, 16, 4, 2, 1>), {} },
     { CF_KERNEL(product_tile<8, 16, 4, 4, 32, 3, 4, 4>), {} },
+    { CF_KERNEL(product_tile<8, 16, 4, 4, 32, 3, 4, 2>), {} },
     { CF_KERNEL(product_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
     { CF_KERNEL(product_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
+    { CF_KERNEL(product_tile<8, 8, 4, 4, 16, 2, 8, 2>), {} },
     { CF_KERNEL(product_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
     { CF_KERNEL(product_tile<8, 8, 8, 8, 8, 4, 8, 4>), {} },
+    { CF_KERNEL(product_tile<8, 8, 8, 8, 8, 4, 8, 2>), {} },
     { CF_KERNEL(product_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
   const long long cf_given_a_stride0_wide = n; // n
@@ -816,14 +822,15 @@ static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
-    cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))),
+    // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of shared memory
+    cf_div(cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))),
+        cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), 2),
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
       &cf_given_y1_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
 static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
@@ -832,7 +839,8 @@ static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf
   product_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(b) ? 4 : 1;
+  const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b)
+      ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1055,14 +1063,19 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
 {
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(rounded_tile<64, 1, 1, 128, 3, 2, 4>), {} },
+    { CF_KERNEL(rounded_tile<64, 1, 1, 128, 3, 2, 2>), {} },
     { CF_KERNEL(rounded_tile<64, 1, 1, 128, 3, 2, 1>), {} },
     { CF_KERNEL(rounded_tile<32, 1, 4, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(rounded_tile<32, 1, 4, 64, 4, 4, 2>), {} },
     { CF_KERNEL(rounded_tile<32, 1, 4, 64, 4, 4, 1>), {} },
     { CF_KERNEL(rounded_tile<16, 1, 16, 128, 4, 2, 4>), {} },
+    { CF_KERNEL(rounded_tile<16, 1, 16, 128, 4, 2, 2>), {} },
     { CF_KERNEL(rounded_tile<16, 1, 16, 128, 4, 2, 1>), {} },
     { CF_KERNEL(rounded_tile<16, 1, 8, 64, 4, 4, 4>), {} },
+    { CF_KERNEL(rounded_tile<16, 1, 8, 64, 4, 4, 2>), {} },
     { CF_KERNEL(rounded_tile<16, 1, 8, 64, 4, 4, 1>), {} },
     { CF_KERNEL(rounded_tile<8, 1, 32, 256, 4, 1, 4>), {} },
+    { CF_KERNEL(rounded_tile<8, 1, 32, 256, 4, 1, 2>), {} },
     { CF_KERNEL(rounded_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
   if (cf_is_empty(n)) return CF_OK; // n
@@ -1084,8 +1097,8 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_k_limit, 0 };
-  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
-      cf_arguments);
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
+      &cf_sizes, cf_arguments);
 }
 
 static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
@@ -1093,7 +1106,8 @@ static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat1
   cf_choice cf_chosen;
   rounded_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
-  const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(x) ? 4 : 1;
+  const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(x) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(x)
+      ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;

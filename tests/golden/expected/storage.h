@@ -91,20 +91,20 @@ static inline const char *product_explain(int leaf)
       "its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
   case 2: return "30 <= R_B, Z_B < n*B0, B0*B1 <= T_B; granularity: 3a: the loop over 'k' hands 'sum' to the next "
       "iteration; no-caching: 4b: not cached: a";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
-      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
-      "T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
-      "T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
-      "T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
-      "T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
-  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
-      "T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
-  case 9: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: "
-      "T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8";
+  case 3: return "U0*U1 + 2*U0 + 2*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= 2*Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
+  case 4: return "U0*U1 + 2*U0 + 2*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= 2*Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 5: return "U0*U1 + 2*U0 + 2*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= 2*Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
+  case 6: return "U0*U1 + 2*U0 + 2*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= 2*Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
+  case 7: return "U0*U1 + 2*U0 + 2*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= 2*Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
+  case 8: return "U0*U1 + 2*U0 + 2*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= 2*Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
+  case 9: return "U0*U1 + 2*U0 + 2*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= 2*Z_B, T0*T1 <= T_B; register "
+      "tile: T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -242,59 +242,87 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
     { { 1680, 0, 2208, 32768, 1, 0, 1, 0 }, { 9360, 0, 768, 8192, 0, 2, 1, 16 }, { 2, 0, 128, 4096, 0, 0, 0, 0 },
         { 580500, 0, 34000, 256000, 0, 1000, 0, 1000 }, { 1680, 0, 2208, 32768, 1, 0, 1, 0 },
-        { 9360, 0, 768, 8192, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+        { 9360, 0, 768, 8192, 0, 2, 1, 16 }, 8, 128, 6240, 2 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 2 together */
+    { { 4224, 0, 2272, 32768, 3, 0, 1, 0 }, { 10816, 0, 896, 12288, 1, 2, 1, 16 }, { 0, 0, 256, 8192, 0, 0, 0, 0 },
+        { 594000, 0, 34000, 256000, 0, 1000, 0, 1000 }, { 4224, 0, 2272, 32768, 3, 0, 1, 0 },
+        { 10816, 0, 896, 12288, 1, 2, 1, 16 }, 8, 128, 6240, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 1 together */
-    { { 6720, 0, 2336, 32768, 1, 0, 1, 0 }, { 12160, 0, 1040, 12800, 0, 2, 1, 16 }, { 0, 0, 255, 8158, 0, 0, 0, 0 },
-        { 600000, 0, 41072, 290286, 0, 1000, 0, 1000 }, { 6720, 0, 2336, 32768, 1, 0, 1, 0 },
-        { 12160, 0, 1040, 12800, 0, 2, 1, 16 }, 8, 128, 12480, 2 },
+    { { 6720, 0, 2336, 32768, 5, 0, 1, 0 }, { 12160, 0, 1040, 12800, 2, 2, 1, 16 }, { 0, 0, 255, 8158, 0, 0, 0, 0 },
+        { 600000, 0, 41072, 290286, 0, 1000, 0, 1000 }, { 6720, 0, 2336, 32768, 5, 0, 1, 0 },
+        { 12160, 0, 1040, 12800, 2, 2, 1, 16 }, 8, 128, 6240, 2 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 4 together */
     { { 1644, 0, 2160, 32768, 1, 0, 1, 0 }, { 4680, 0, 448, 6144, 0, 2, 1, 8 }, { 2, 0, 128, 4096, 0, 0, 0, 0 },
         { 580500, 0, 34000, 256000, 0, 1000, 0, 1000 }, { 1644, 0, 2160, 32768, 1, 0, 1, 0 },
-        { 4680, 0, 448, 6144, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+        { 4680, 0, 448, 6144, 0, 2, 1, 8 }, 8, 128, 4160, 3 },
+    /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 2 together */
+    { { 3568, 0, 2224, 32768, 4, 0, 1, 0 }, { 5408, 0, 576, 10240, 1, 2, 1, 8 }, { 0, 0, 256, 8192, 0, 0, 0, 0 },
+        { 594000, 0, 34000, 256000, 0, 1000, 0, 1000 }, { 3568, 0, 2224, 32768, 4, 0, 1, 0 },
+        { 5408, 0, 576, 10240, 1, 2, 1, 8 }, 8, 128, 4160, 3 },
     /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2, 1 together */
-    { { 5440, 0, 2272, 32768, 1, 0, 1, 0 }, { 6080, 0, 648, 10496, 0, 2, 1, 8 }, { 0, 0, 255, 8155, 0, 0, 0, 0 },
-        { 600000, 0, 41167, 293334, 0, 1000, 0, 1000 }, { 5440, 0, 2272, 32768, 1, 0, 1, 0 },
-        { 6080, 0, 648, 10496, 0, 2, 1, 8 }, 8, 128, 8320, 3 },
+    { { 5440, 0, 2272, 32768, 7, 0, 1, 0 }, { 6080, 0, 648, 10496, 2, 2, 1, 8 }, { 0, 0, 255, 8155, 0, 0, 0, 0 },
+        { 600000, 0, 41167, 293334, 0, 1000, 0, 1000 }, { 5440, 0, 2272, 32768, 7, 0, 1, 0 },
+        { 6080, 0, 648, 10496, 2, 2, 1, 8 }, 8, 128, 4160, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 4 together */
     { { 828, 0, 1104, 16384, 1, 0, 1, 0 }, { 2348, 0, 240, 4096, 0, 2, 1, 8 }, { 3, 0, 64, 2048, 0, 0, 0, 0 },
         { 291000, 0, 18000, 256000, 0, 1000, 0, 1000 }, { 828, 0, 1104, 16384, 1, 0, 1, 0 },
-        { 2348, 0, 240, 4096, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+        { 2348, 0, 240, 4096, 0, 2, 1, 8 }, 4, 128, 3136, 3 },
+    /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 2 together */
+    { { 1808, 0, 1136, 16384, 4, 0, 1, 0 }, { 2736, 0, 304, 6144, 1, 2, 1, 8 }, { 0, 0, 128, 4096, 0, 0, 0, 0 },
+        { 300000, 0, 18000, 256000, 0, 1000, 0, 1000 }, { 1808, 0, 1136, 16384, 4, 0, 1, 0 },
+        { 2736, 0, 304, 6144, 1, 2, 1, 8 }, 4, 128, 3136, 3 },
     /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4, 1 together */
-    { { 3680, 0, 1184, 16384, 1, 0, 1, 0 }, { 3408, 0, 376, 6400, 0, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
-        { 306000, 0, 25167, 293334, 0, 1000, 0, 1000 }, { 3680, 0, 1184, 16384, 1, 0, 1, 0 },
-        { 3408, 0, 376, 6400, 0, 2, 1, 8 }, 4, 128, 6272, 3 },
+    { { 3680, 0, 1184, 16384, 7, 0, 1, 0 }, { 3408, 0, 376, 6400, 2, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
+        { 306000, 0, 25167, 293334, 0, 1000, 0, 1000 }, { 3680, 0, 1184, 16384, 7, 0, 1, 0 },
+        { 3408, 0, 376, 6400, 2, 2, 1, 8 }, 4, 128, 3136, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 4 together */
-    { { 2760, 0, 1240, 16384, 1, 0, 1, 0 }, { 5632, 0, 608, 8192, 0, 2, 1, 16 }, { 2, 0, 128, 4096, 0, 0, 0, 0 },
-        { 311500, 0, 26000, 256000, 0, 1000, 0, 1000 }, { 2760, 0, 1240, 16384, 1, 0, 1, 0 },
-        { 5632, 0, 608, 8192, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    { { 2760, 0, 1240, 16384, 4, 0, 1, 0 }, { 5632, 0, 608, 8192, 1, 2, 1, 16 }, { 2, 0, 128, 4096, 0, 0, 0, 0 },
+        { 311500, 0, 26000, 256000, 0, 1000, 0, 1000 }, { 2760, 0, 1240, 16384, 4, 0, 1, 0 },
+        { 5632, 0, 608, 8192, 1, 2, 1, 16 }, 8, 96, 6272, 3 },
+    /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 2 together */
+    { { 2832, 0, 1240, 16384, 4, 0, 1, 0 }, { 5728, 0, 608, 8192, 1, 2, 1, 16 }, { 0, 0, 128, 4096, 0, 0, 0, 0 },
+        { 316000, 0, 26000, 256000, 0, 1000, 0, 1000 }, { 2832, 0, 1240, 16384, 4, 0, 1, 0 },
+        { 5728, 0, 608, 8192, 1, 2, 1, 16 }, 8, 96, 6272, 3 },
     /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2, 1 together */
-    { { 6576, 0, 1336, 16384, 1, 0, 1, 0 }, { 7072, 0, 752, 8704, 0, 2, 1, 16 }, { 0, 0, 127, 4062, 0, 0, 0, 0 },
-        { 322000, 0, 33072, 290286, 0, 1000, 0, 1000 }, { 6576, 0, 1336, 16384, 1, 0, 1, 0 },
-        { 7072, 0, 752, 8704, 0, 2, 1, 16 }, 8, 120, 12544, 3 },
+    { { 6576, 0, 1336, 16384, 7, 0, 1, 0 }, { 7072, 0, 752, 8704, 2, 2, 1, 16 }, { 0, 0, 127, 4062, 0, 0, 0, 0 },
+        { 322000, 0, 33072, 290286, 0, 1000, 0, 1000 }, { 6576, 0, 1336, 16384, 7, 0, 1, 0 },
+        { 7072, 0, 752, 8704, 2, 2, 1, 16 }, 8, 96, 6272, 3 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 4 together */
-    { { 1504, 0, 392, 4096, 1, 0, 1, 0 }, { 3328, 0, 448, 7168, 0, 2, 1, 32 }, { 3, 0, 63, 2014, 0, 0, 0, 0 },
-        { 83700, 0, 10067, 162134, 0, 1000, 0, 1000 }, { 1504, 0, 392, 4096, 1, 0, 1, 0 },
-        { 3328, 0, 448, 7168, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    { { 1504, 0, 392, 4096, 3, 0, 1, 0 }, { 3328, 0, 448, 7168, 1, 2, 1, 32 }, { 3, 0, 63, 2014, 0, 0, 0, 0 },
+        { 83700, 0, 10067, 162134, 0, 1000, 0, 1000 }, { 1504, 0, 392, 4096, 3, 0, 1, 0 },
+        { 3328, 0, 448, 7168, 1, 2, 1, 32 }, 4, 72, 4800, 2 },
+    /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 2 together */
+    { { 1552, 0, 392, 4096, 3, 0, 1, 0 }, { 3424, 0, 448, 7168, 1, 2, 1, 32 }, { 0, 0, 63, 2014, 0, 0, 0, 0 },
+        { 86000, 0, 10067, 162134, 0, 1000, 0, 1000 }, { 1552, 0, 392, 4096, 3, 0, 1, 0 },
+        { 3424, 0, 448, 7168, 1, 2, 1, 32 }, 4, 72, 4800, 2 },
     /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4, 1 together */
-    { { 4048, 0, 456, 4096, 1, 0, 1, 0 }, { 4768, 0, 608, 8192, 0, 2, 1, 32 }, { 0, 0, 62, 1981, 0, 0, 0, 0 },
-        { 89000, 0, 14100, 195200, 0, 1000, 0, 1000 }, { 4048, 0, 456, 4096, 1, 0, 1, 0 },
-        { 4768, 0, 608, 8192, 0, 2, 1, 32 }, 4, 88, 9600, 2 },
+    { { 4048, 0, 456, 4096, 5, 0, 1, 0 }, { 4768, 0, 608, 8192, 2, 2, 1, 32 }, { 0, 0, 62, 1981, 0, 0, 0, 0 },
+        { 89000, 0, 14100, 195200, 0, 1000, 0, 1000 }, { 4048, 0, 456, 4096, 5, 0, 1, 0 },
+        { 4768, 0, 608, 8192, 2, 2, 1, 32 }, 4, 72, 4800, 2 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
-    { { 426, 0, 156, 2048, 1, 0, 1, 0 }, { 1016, 0, 168, 3072, 0, 2, 1, 16 }, { 3, 0, 64, 2048, 0, 0, 0, 0 },
-        { 43215, 0, 5000, 64000, 0, 1000, 0, 1000 }, { 426, 0, 156, 2048, 1, 0, 1, 0 },
-        { 1016, 0, 168, 3072, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    { { 426, 0, 156, 2048, 2, 0, 1, 0 }, { 1016, 0, 168, 3072, 1, 2, 1, 16 }, { 3, 0, 64, 2048, 0, 0, 0, 0 },
+        { 43215, 0, 5000, 64000, 0, 1000, 0, 1000 }, { 426, 0, 156, 2048, 2, 0, 1, 0 },
+        { 1016, 0, 168, 3072, 1, 2, 1, 16 }, 2, 72, 1088, 1 },
+    /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 2 together */
+    { { 432, 0, 156, 2048, 2, 0, 1, 0 }, { 1040, 0, 168, 3072, 1, 2, 1, 16 }, { 2, 0, 64, 2048, 0, 0, 0, 0 },
+        { 44500, 0, 5000, 64000, 0, 1000, 0, 1000 }, { 432, 0, 156, 2048, 2, 0, 1, 0 },
+        { 1040, 0, 168, 3072, 1, 2, 1, 16 }, 2, 72, 1088, 1 },
     /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
-    { { 744, 0, 164, 2048, 1, 0, 1, 0 }, { 1376, 0, 208, 3584, 0, 2, 1, 16 }, { 0, 0, 63, 2014, 0, 0, 0, 0 },
-        { 46000, 0, 7072, 98286, 0, 1000, 0, 1000 }, { 744, 0, 164, 2048, 1, 0, 1, 0 },
-        { 1376, 0, 208, 3584, 0, 2, 1, 16 }, 2, 88, 2176, 1 },
+    { { 744, 0, 164, 2048, 3, 0, 1, 0 }, { 1376, 0, 208, 3584, 2, 2, 1, 16 }, { 0, 0, 63, 2014, 0, 0, 0, 0 },
+        { 46000, 0, 7072, 98286, 0, 1000, 0, 1000 }, { 744, 0, 164, 2048, 3, 0, 1, 0 },
+        { 1376, 0, 208, 3584, 2, 2, 1, 16 }, 2, 72, 1088, 1 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 4 together */
     { { 422, 0, 560, 8192, 1, 0, 1, 0 }, { 1188, 0, 160, 3072, 0, 2, 1, 8 }, { 4, 0, 64, 2048, 0, 0, 0, 0 },
         { 146000, 0, 9000, 128000, 0, 1000, 0, 1000 }, { 422, 0, 560, 8192, 1, 0, 1, 0 },
-        { 1188, 0, 160, 3072, 0, 2, 1, 8 }, 2, 128, 4224, 3 },
+        { 1188, 0, 160, 3072, 0, 2, 1, 8 }, 2, 128, 2112, 3 },
+    /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 2 together */
+    { { 1384, 0, 592, 8192, 4, 0, 1, 0 }, { 1552, 0, 224, 5120, 1, 2, 1, 8 }, { 0, 0, 128, 4096, 0, 0, 0, 0 },
+        { 153000, 0, 9000, 128000, 0, 1000, 0, 1000 }, { 1384, 0, 592, 8192, 4, 0, 1, 0 },
+        { 1552, 0, 224, 5120, 1, 2, 1, 8 }, 2, 128, 2112, 3 },
     /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8, 1 together */
-    { { 2320, 0, 616, 8192, 1, 0, 1, 0 }, { 1888, 0, 264, 5376, 0, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
-        { 156000, 0, 13167, 165334, 0, 1000, 0, 1000 }, { 2320, 0, 616, 8192, 1, 0, 1, 0 },
-        { 1888, 0, 264, 5376, 0, 2, 1, 8 }, 2, 128, 4224, 3 },
+    { { 2320, 0, 616, 8192, 7, 0, 1, 0 }, { 1888, 0, 264, 5376, 2, 2, 1, 8 }, { 0, 0, 127, 4059, 0, 0, 0, 0 },
+        { 156000, 0, 13167, 165334, 0, 1000, 0, 1000 }, { 2320, 0, 616, 8192, 7, 0, 1, 0 },
+        { 1888, 0, 264, 5376, 2, 2, 1, 8 }, 2, 128, 2112, 3 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
@@ -302,9 +330,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2 */
-    if (!(12480 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
-        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    if (!(6240 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
@@ -316,9 +344,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit0 % 128 != 0;
     break;
   case 2: /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2 */
-    if (!(8320 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
-        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    if (!(4160 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 128), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
@@ -330,9 +358,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit0 % 128 != 0;
     break;
   case 3: /* T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4 */
-    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
-        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    if (!(3136 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
@@ -344,9 +372,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit0 % 128 != 0;
     break;
   case 4: /* T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2 */
-    if (!(12544 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
-        && 120 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    if (!(6272 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 96 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 128));
     cf_launch.steps = cf_number_of(cf_limit0) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
@@ -358,9 +386,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit0 % 128 != 0;
     break;
   case 5: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4 */
-    if (!(9600 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
-        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    if (!(4800 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
+        && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 12 : cf_together == 2 ? 13 : 14;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit0) / 32;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 32 != 0);
@@ -372,9 +400,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit0 % 64 != 0;
     break;
   case 6: /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8 */
-    if (!(2176 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
-        && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 10 : 11;
+    if (!(1088 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 15 : cf_together == 2 ? 16 : 17;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 0, 32));
     cf_launch.steps = cf_number_of(cf_limit0) / 16;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 16 != 0);
@@ -386,9 +414,9 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit0 % 32 != 0;
     break;
   case 7: /* T0 = 8, T1 = 8, U0 = 8, U1 = 8, D = 8, S = 4, M = 8 */
-    if (!(4224 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
-        && 168 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 12 : 13;
+    if (!(2112 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
+        && 136 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 18 : cf_together == 2 ? 19 : 20;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit0, 0, 64));
     cf_launch.steps = cf_number_of(cf_limit0) / 8;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 8 != 0);
@@ -767,45 +795,65 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 236, 0, 268, 256, 2, 0, 0, 0 }, { 484, 0, 278, 16640, 0, 1, 1, 35 }, { 118, 0, 197, 1965, 0, 0, 1, 0 },
-        { 10810, 0, 10564, 115556, 0, 1000, 0, 1000 }, { 236, 0, 268, 256, 2, 0, 0, 0 },
-        { 484, 0, 278, 16640, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 236, 0, 268, 256, 4, 0, 0, 0 }, { 484, 0, 278, 16640, 1, 1, 1, 35 }, { 118, 0, 197, 1965, 1, 0, 1, 0 },
+        { 10810, 0, 10564, 115556, 0, 1000, 0, 1000 }, { 236, 0, 268, 256, 4, 0, 0, 0 },
+        { 484, 0, 278, 16640, 1, 1, 1, 35 }, 2, 41, 24960, 2 },
+    /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 2 together */
+    { { 428, 0, 268, 256, 4, 0, 0, 0 }, { 868, 0, 278, 16640, 1, 1, 1, 35 }, { 211, 0, 197, 1965, 1, 0, 1, 0 },
+        { 13072, 0, 10564, 115556, 0, 1000, 0, 1000 }, { 428, 0, 268, 256, 4, 0, 0, 0 },
+        { 868, 0, 278, 16640, 1, 1, 1, 35 }, 2, 41, 24960, 2 },
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 10412, 0, 524, 256, 2, 0, 0, 0 }, { 6244, 0, 854, 18688, 0, 1, 1, 35 }, { 5203, 0, 386, 4013, 0, 0, 1, 0 },
-        { 16072, 0, 13612, 115556, 0, 1000, 0, 1000 }, { 10412, 0, 524, 256, 2, 0, 0, 0 },
-        { 6244, 0, 854, 18688, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 10412, 0, 524, 256, 20, 0, 0, 0 }, { 6244, 0, 854, 18688, 9, 1, 1, 35 }, { 5203, 0, 386, 4013, 9, 0, 1, 0 },
+        { 16072, 0, 13612, 115556, 0, 1000, 0, 1000 }, { 10412, 0, 524, 256, 20, 0, 0, 0 },
+        { 6244, 0, 854, 18688, 9, 1, 1, 35 }, 2, 41, 24960, 2 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 150, 0, 104, 128, 2, 0, 0, 0 }, { 146, 0, 75, 4224, 0, 1, 1, 19 }, { 54, 0, 67, 1005, 0, 0, 1, 0 },
-        { 5388, 0, 5049, 51097, 0, 1000, 0, 1000 }, { 150, 0, 104, 128, 2, 0, 0, 0 }, { 146, 0, 75, 4224, 0, 1, 1, 19 },
+    { { 150, 0, 104, 128, 5, 0, 0, 0 }, { 146, 0, 75, 4224, 1, 1, 1, 19 }, { 54, 0, 67, 1005, 1, 0, 1, 0 },
+        { 5388, 0, 5049, 51097, 0, 1000, 0, 1000 }, { 150, 0, 104, 128, 5, 0, 0, 0 }, { 146, 0, 75, 4224, 1, 1, 1, 19 },
+        4, 41, 8448, 3 },
+    /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 2 together */
+    { { 222, 0, 104, 128, 5, 0, 0, 0 }, { 242, 0, 75, 4224, 1, 1, 1, 19 }, { 77, 0, 67, 1005, 1, 0, 1, 0 },
+        { 6549, 0, 5049, 51097, 0, 1000, 0, 1000 }, { 222, 0, 104, 128, 5, 0, 0, 0 }, { 242, 0, 75, 4224, 1, 1, 1, 19 },
         4, 41, 8448, 3 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 3966, 0, 200, 128, 2, 0, 0, 0 }, { 1586, 0, 235, 5248, 0, 1, 1, 19 }, { 1323, 0, 130, 2029, 0, 0, 1, 0 },
-        { 8049, 0, 6597, 51097, 0, 1000, 0, 1000 }, { 3966, 0, 200, 128, 2, 0, 0, 0 },
-        { 1586, 0, 235, 5248, 0, 1, 1, 19 }, 4, 41, 8448, 3 },
+    { { 3966, 0, 200, 128, 8, 0, 0, 0 }, { 1586, 0, 235, 5248, 2, 1, 1, 19 }, { 1323, 0, 130, 2029, 2, 0, 1, 0 },
+        { 8049, 0, 6597, 51097, 0, 1000, 0, 1000 }, { 3966, 0, 200, 128, 8, 0, 0, 0 },
+        { 1586, 0, 235, 5248, 2, 1, 1, 19 }, 4, 41, 8448, 3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 270, 0, 110, 64, 2, 0, 0, 0 }, { 256, 0, 79, 4352, 0, 1, 1, 35 }, { 94, 0, 53, 514, 0, 0, 1, 0 },
-        { 5239, 0, 3183, 30223, 0, 1000, 0, 1000 }, { 270, 0, 110, 64, 2, 0, 0, 0 }, { 256, 0, 79, 4352, 0, 1, 1, 35 },
+    { { 270, 0, 110, 64, 5, 0, 0, 0 }, { 256, 0, 79, 4352, 1, 1, 1, 35 }, { 94, 0, 53, 514, 1, 0, 1, 0 },
+        { 5239, 0, 3183, 30223, 0, 1000, 0, 1000 }, { 270, 0, 110, 64, 5, 0, 0, 0 }, { 256, 0, 79, 4352, 1, 1, 1, 35 },
+        8, 41, 8704, 3 },
+    /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 2 together */
+    { { 342, 0, 110, 64, 5, 0, 0, 0 }, { 352, 0, 79, 4352, 1, 1, 1, 35 }, { 118, 0, 53, 514, 1, 0, 1, 0 },
+        { 5810, 0, 3183, 30223, 0, 1000, 0, 1000 }, { 342, 0, 110, 64, 5, 0, 0, 0 }, { 352, 0, 79, 4352, 1, 1, 1, 35 },
         8, 41, 8704, 3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 4086, 0, 206, 64, 2, 0, 0, 0 }, { 1696, 0, 223, 4864, 0, 1, 1, 35 }, { 1365, 0, 101, 1026, 0, 0, 1, 0 },
-        { 6572, 0, 3945, 30223, 0, 1000, 0, 1000 }, { 4086, 0, 206, 64, 2, 0, 0, 0 },
-        { 1696, 0, 223, 4864, 0, 1, 1, 35 }, 8, 41, 8704, 3 },
+    { { 4086, 0, 206, 64, 8, 0, 0, 0 }, { 1696, 0, 223, 4864, 2, 1, 1, 35 }, { 1365, 0, 101, 1026, 2, 0, 1, 0 },
+        { 6572, 0, 3945, 30223, 0, 1000, 0, 1000 }, { 4086, 0, 206, 64, 8, 0, 0, 0 },
+        { 1696, 0, 223, 4864, 2, 1, 1, 35 }, 8, 41, 8704, 3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 138, 0, 56, 64, 2, 0, 0, 0 }, { 130, 0, 41, 2176, 0, 1, 1, 19 }, { 50, 0, 35, 518, 0, 0, 1, 0 },
-        { 5194, 0, 3049, 26323, 0, 1000, 0, 1000 }, { 138, 0, 56, 64, 2, 0, 0, 0 }, { 130, 0, 41, 2176, 0, 1, 1, 19 },
+    { { 138, 0, 56, 64, 5, 0, 0, 0 }, { 130, 0, 41, 2176, 1, 1, 1, 19 }, { 50, 0, 35, 518, 1, 0, 1, 0 },
+        { 5194, 0, 3049, 26323, 0, 1000, 0, 1000 }, { 138, 0, 56, 64, 5, 0, 0, 0 }, { 130, 0, 41, 2176, 1, 1, 1, 19 },
+        4, 41, 4352, 3 },
+    /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 2 together */
+    { { 174, 0, 56, 64, 5, 0, 0, 0 }, { 178, 0, 41, 2176, 1, 1, 1, 19 }, { 62, 0, 35, 518, 1, 0, 1, 0 },
+        { 5775, 0, 3049, 26323, 0, 1000, 0, 1000 }, { 174, 0, 56, 64, 5, 0, 0, 0 }, { 178, 0, 41, 2176, 1, 1, 1, 19 },
         4, 41, 4352, 3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 2046, 0, 104, 64, 2, 0, 0, 0 }, { 850, 0, 121, 2688, 0, 1, 1, 19 }, { 685, 0, 67, 1030, 0, 0, 1, 0 },
-        { 6549, 0, 3823, 26323, 0, 1000, 0, 1000 }, { 2046, 0, 104, 64, 2, 0, 0, 0 },
-        { 850, 0, 121, 2688, 0, 1, 1, 19 }, 4, 41, 4352, 3 },
+    { { 2046, 0, 104, 64, 8, 0, 0, 0 }, { 850, 0, 121, 2688, 2, 1, 1, 19 }, { 685, 0, 67, 1030, 2, 0, 1, 0 },
+        { 6549, 0, 3823, 26323, 0, 1000, 0, 1000 }, { 2046, 0, 104, 64, 8, 0, 0, 0 },
+        { 850, 0, 121, 2688, 2, 1, 1, 19 }, 4, 41, 4352, 3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 510, 0, 122, 64, 2, 0, 0, 0 }, { 476, 0, 90, 4608, 0, 1, 1, 67 }, { 174, 0, 49, 271, 0, 0, 1, 0 },
-        { 5166, 0, 2154, 17008, 0, 1000, 0, 1000 }, { 510, 0, 122, 64, 2, 0, 0, 0 }, { 476, 0, 90, 4608, 0, 1, 1, 67 },
+    { { 510, 0, 122, 64, 5, 0, 0, 0 }, { 476, 0, 90, 4608, 1, 1, 1, 67 }, { 174, 0, 49, 271, 1, 0, 1, 0 },
+        { 5166, 0, 2154, 17008, 0, 1000, 0, 1000 }, { 510, 0, 122, 64, 5, 0, 0, 0 }, { 476, 0, 90, 4608, 1, 1, 1, 67 },
+        8, 41, 9216, 3 },
+    /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 2 together */
+    { { 582, 0, 122, 64, 5, 0, 0, 0 }, { 572, 0, 90, 4608, 1, 1, 1, 67 }, { 198, 0, 49, 271, 1, 0, 1, 0 },
+        { 5449, 0, 2154, 17008, 0, 1000, 0, 1000 }, { 582, 0, 122, 64, 5, 0, 0, 0 }, { 572, 0, 90, 4608, 1, 1, 1, 67 },
         8, 41, 9216, 3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 4326, 0, 218, 64, 2, 0, 0, 0 }, { 1916, 0, 226, 4864, 0, 1, 1, 67 }, { 1446, 0, 89, 527, 0, 0, 1, 0 },
-        { 5827, 0, 2532, 17008, 0, 1000, 0, 1000 }, { 4326, 0, 218, 64, 2, 0, 0, 0 },
-        { 1916, 0, 226, 4864, 0, 1, 1, 67 }, 8, 41, 9216, 3 },
+    { { 4326, 0, 218, 64, 8, 0, 0, 0 }, { 1916, 0, 226, 4864, 2, 1, 1, 67 }, { 1446, 0, 89, 527, 2, 0, 1, 0 },
+        { 5827, 0, 2532, 17008, 0, 1000, 0, 1000 }, { 4326, 0, 218, 64, 8, 0, 0, 0 },
+        { 1916, 0, 226, 4864, 2, 1, 1, 67 }, 8, 41, 9216, 3 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
@@ -815,7 +863,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 1: /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2 */
     if (!(24960 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 0 : 1;
+    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_number_of(cf_limit0) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
@@ -828,7 +876,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
     if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 2 : 3;
+    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_number_of(cf_limit0) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
@@ -841,7 +889,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
     if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 4 : 5;
+    cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit0) / 128;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 128 != 0);
@@ -854,7 +902,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
     if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_work_of += cf_together == 4 ? 9 : cf_together == 2 ? 10 : 11;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit0) / 64;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 64 != 0);
@@ -867,7 +915,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
     if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
         && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += cf_together == 4 ? 8 : 9;
+    cf_work_of += cf_together == 4 ? 12 : cf_together == 2 ? 13 : 14;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit0) / 256;
     cf_launch.parts = (cf_count)(cf_number_of(cf_limit0) % 256 != 0);

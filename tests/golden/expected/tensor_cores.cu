@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
+  cf_feed<double, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
       y1_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   double sum[U0][U1];
@@ -223,11 +223,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int across = t1 / 4 * (4 * U1) + t0 % 8;
   const int lane = t1 % 4;
   // stage(a): T0*U0 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<double, cf_together == 4, T0 * U0, D, 0, 0, D, T0 * T1, D + 4> feed_a(&a[o0 * a_stride0],
+  cf_feed<double, cf_together, T0 * U0, D, 0, 0, D, T0 * T1, D + 4> feed_a(&a[o0 * a_stride0],
       a_stride0, y0_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
-  cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0 * T1, T1 * U1 + 4> feed_b(&b[o1],
-      b_stride0, l_limit, y1_limit - o1, thread);
+  cf_feed<double, cf_together, D, T1 * U1, 0, D, 0, T0 * T1, T1 * U1 + 4> feed_b(&b[o1], b_stride0,
+      l_limit, y1_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   double sum[U0][U1];
   #pragma unroll
@@ -256,13 +256,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   }
   cf_await<S - 2>();
   __syncthreads();
-  // stage(a, b): what eight steps read into registers, eight steps ahead
+  // stage(a, b): what 8 steps read into registers, 8 steps ahead
   double fragment_a[2][U0][2];
   double fragment_b[2][U1 / 2][2];
   const int whole = l_limit / D;
-  const int contracted = cf_contracts();
+  const int at_once = cf_contracts();
   int slot = 0;
-  if (contracted) {
+  if (at_once) {
     const int piece_a = slot * (T0 * U0 * D + 4 * T0 * U0);
     const int piece_b = slot * (T1 * U1 * D + 4 * D);
     #pragma unroll
@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     feed_a.stage(shared_a + last * (T0 * U0 * D + 4 * T0 * U0));
     feed_b.stage(shared_b + last * (T1 * U1 * D + 4 * D));
     cf_commit();
-    if (contracted) {
+    if (at_once) {
       #pragma unroll
       for (int z = 0; z < D; z += 8) {
         if (z + 8 == D) {
@@ -306,7 +306,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
             fragment_b[(z / 8 + 1) % 2][r1][half] =
                 shared_b[piece_b
                 + (((z + 8) % D + (4 * half + lane)) * (T1 * U1 + 4) + (across + 8 * r1))];
-        cf_multiply_add(sum, fragment_a[z / 8 % 2], fragment_b[z / 8 % 2]);
+        cf_multiply_add<double>(sum, fragment_a[z / 8 % 2], fragment_b[z / 8 % 2]);
       }
     } else {
       const int piece_a = slot * (T0 * U0 * D + 4 * T0 * U0);

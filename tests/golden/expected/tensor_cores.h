@@ -392,7 +392,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
         cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 128 != 0 || cf_limit1 % 128 != 0;
-    cf_launch.tensor_cores = 1;
+    cf_launch.tensor_cores = 8;
     break;
   case 9: /* T0 = 16, T1 = 8, U0 = 4, U1 = 8, D = 16, S = 3, M = 3 */
     if (!(CF_TENSOR_CORES && 14208 <= cf_amount(machine->shared_words_per_block)
@@ -409,7 +409,7 @@ static inline cf_count f_tile_cost(int cf_number, const cf_machine *machine, int
         cf_plus(cf_times(8, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
         cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 64 != 0;
-    cf_launch.tensor_cores = 1;
+    cf_launch.tensor_cores = 8;
     break;
   default:
     return CF_SATURATED;

@@ -11,6 +11,7 @@ RUNS: Mapping[str, str] = {
     "issued": "3.97 3.97 3.97",
     "wide": "63.6 63.7 63.6",
     "matrix": "127.5 127.6 127.4",
+    "half_matrix": "1251.5 1252.4 1250.9",
     "shared_latency": "23.1 23.2 23.1",
     "barrier": "25.6 25.6 25.8",
     "block": "410 412 414",

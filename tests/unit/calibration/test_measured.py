@@ -21,6 +21,7 @@ def test_every_speed_is_measured_in_the_order_of_the_table() -> None:
         "issued_per_cycle": 4,
         "wide_lanes": 64,
         "wide_tensor_lanes": 128,
+        "half_tensor_lanes": 1252,
         "l2_bytes_per_kilocycle": 16970,  # 0.7 of 24240
         "dram_bytes_per_kilocycle": 2146000,
         "global_latency_cycles": 508,  # half way between 305 and 710

@@ -43,6 +43,7 @@ def test_the_benchmark_finds_what_the_pretended_device_has(tmp_path: Path) -> No
     assert found["issued_per_cycle"] == 4
     assert found["wide_lanes"] == pytest.approx(64, rel=0.05)
     assert found["wide_tensor_lanes"] == pytest.approx(128, rel=0.05)
+    assert found["half_tensor_lanes"] == pytest.approx(1024, rel=0.05)
     assert found["l2_bytes_per_kilocycle"] == pytest.approx(0.7 * 24000, rel=0.05)
     assert found["dram_bytes_per_kilocycle"] == pytest.approx(6200, rel=0.05)
     assert found["kept_bytes"] == pytest.approx(3 << 18, rel=0.1)

@@ -90,9 +90,9 @@ def fitted(body: str, parameters: str) -> Applied[object] | NotApplicable | None
         ("s += 2 * a[i][l] * b[l][j];", "multiplies something else"),
         ("s += a[i][l] * b[l][j] + 1;", "adds something else"),
         ("s += a[i][l] * x[l];", "do not lie along one coordinate each"),
-        ("s += a[i][l] * h[l][j];", "the elements of 'h' are no doubles"),
+        ("s += a[i][l] * h[l][j];", "the elements of 'h' are not of type 'double'"),
         ("{ s += a[i][l] * b[l][j]; t += a[i][l]; }", "more than one multiply-add"),
-        ("t += a[i][l] * b[l][j];", "the sum is no double"),
+        ("t += a[i][l] * b[l][j];", "the sum is not of type 'double'"),
     ],
 )
 def test_what_is_no_multiply_add_of_doubles_is_refused(step: str, reason: str) -> None:
@@ -113,7 +113,7 @@ def test_products_of_floats_are_another_recipe() -> None:
 def test_header_and_manifest_say_so() -> None:
     made = texts_of(PLAIN)
     assert "last places of subnormal sums on tensor cores" in made["f.h"]
-    assert made["f.h"].count("CF_TENSOR_CORES &&") == made["f.h"].count("cf_launch.tensor_cores = 1;") == 2
+    assert made["f.h"].count("CF_TENSOR_CORES &&") == made["f.h"].count("cf_launch.tensor_cores = 8;") == 2
     tiles = json.loads(made["f.json"])["functions"][0]["regions"][0]["tiles"]
     assert {tile["recipe"]: tile["tensor_cores"] for tile in tiles if not tile["because"]} == {
         "product": False,
