@@ -140,8 +140,8 @@ class Feed(OfTiles):
     """The threads of the block, each with its number ``thread``."""
     turned: bool
     vectors: Expr
-    """Of pieces that are turned whether they are read 16 bytes at a time, and are fetched and put, not staged; of
-    others :data:`TOGETHER`, 4 for copies of 16 bytes."""
+    """Whether pieces that are turned are read 16 bytes at a time, and are fetched and put, not staged; of others
+    :data:`TOGETHER`, 4 for copies of 16 bytes."""
 
     @property
     def constants(self) -> tuple[Expr, ...]:

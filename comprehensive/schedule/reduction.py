@@ -38,7 +38,7 @@ Ends: TypeAlias = Callable[[OperandLayout, AroundLoop, UnrollAndJam], tuple[Kern
 
 
 def stored_by_owners(layout: OperandLayout, around: AroundLoop, jam: UnrollAndJam) -> tuple[KernelStmt, ...]:
-    """What follows the loop, each point by the thread that has it."""
+    """Return what follows the loop, each point by the thread that has it."""
     return layout.of_points(*around.stored(jam))
 
 

@@ -55,7 +55,7 @@ def epilogue_words(layout: OperandLayout) -> Polynomial:
 def stored_through_shared_memory(
     layout: OperandLayout, around: AroundLoop, jam: UnrollAndJam
 ) -> tuple[KernelStmt, ...]:
-    """What follows the loop, for all points of a block."""
+    """Return what follows the loop, for all points of a block."""
     sums = _sum_of(around)
     if sums is None:
         return layout.of_points(*around.stored(jam))
@@ -125,7 +125,7 @@ def _called(around: AroundLoop) -> str:
 
 
 def _statements(around: AroundLoop, ends: UnrollAndJam, sums: Expr, value: Name) -> tuple[Stmt, ...]:
-    """What follows the loop at a point, with the sum in ``value``."""
+    """Return what follows the loop at a point, with the sum in ``value``."""
 
     def replaced(expression: Expr) -> Expr:
         return map_expression(around.of_registers(expression), lambda e: value if e == sums else e)

@@ -52,7 +52,7 @@ class HalvesLayout(TensorCoreLayout):
         return (2, 4)
 
     def demands(self) -> tuple[Expr, ...]:
-        """Those of all tensor cores, and room for the sums where the pieces have been."""
+        """Return those of all tensor cores, and room for the sums where the pieces have been."""
         return (
             *TensorCoreLayout.demands(self),
             Binary("<=", self._text(epilogue_words(self)), self._text(self.words())),

@@ -46,7 +46,7 @@ def meets(step: Step) -> bool:
     opcode = step.instruction.opcode
     if opcode.base == "bar":
         return "warp" in opcode.modifiers
-    return opcode.base in ("elect", "mma") or (
+    return opcode.base in ("elect", "mma", "ldmatrix") or (
         opcode.base in ("shfl", "vote", "match", "redux") and "sync" in opcode.modifiers
     )
 

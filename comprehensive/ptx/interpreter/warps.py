@@ -1,4 +1,4 @@
-"""Instructions that the threads of a warp execute together: shfl, vote, match, redux, activemask, elect, mma.
+"""Instructions that the threads of a warp execute together: shfl, vote, match, redux, activemask, elect, mma, ldmatrix.
 
 A warp is here those of its threads that execute the instruction now: with ``.sync`` they are all that the mask names,
 because :mod:`comprehensive.ptx.interpreter.control` has made them wait for each other.  What comes from a thread that
@@ -15,7 +15,7 @@ from comprehensive.ptx.interpreter.binding import Action, Binding
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.lanes import WARP, Lanes
 from comprehensive.ptx.interpreter.machine import Machine
-from comprehensive.ptx.interpreter.matrices import product_of_matrices
+from comprehensive.ptx.interpreter.matrices import load_of_matrices, product_of_matrices
 from comprehensive.ptx.interpreter.operation import first
 from comprehensive.ptx.interpreter.values import DTYPES, POISON, Array
 from comprehensive.ptx.operands import Not, Operand, Pair
@@ -39,7 +39,7 @@ def mask_of(binding: Binding) -> Array | None:
         return binding.source(operands[-1], "b32")
     if opcode.base == "elect":
         return binding.source(operands[-1], "b32")
-    if opcode.base == "mma":  # of whole warps
+    if opcode.base in ("mma", "ldmatrix"):  # of whole warps
         return np.broadcast_to(np.uint32(0xFFFFFFFF), binding.lanes)
     return None
 
@@ -219,4 +219,5 @@ _BUILDERS: dict[str, Callable[[Binding], Action]] = {
     "activemask": _active,
     "elect": _elect,
     "mma": product_of_matrices,
+    "ldmatrix": load_of_matrices,
 }
