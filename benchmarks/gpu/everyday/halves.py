@@ -22,7 +22,7 @@ HALVES = (
         "c",
         lambda v: v.a @ v.b,
         tiny=(5, 7, 6),
-        points=((2048, 2048, 2048), (1000, 1021, 777)),
+        points=((4096, 4096, 4096), (2048, 2048, 2048), (1000, 1021, 777)),
         operations=lambda m, n, k: 2.0 * m * n * k,
         tolerance=ROUNDED_ONCE,
     ),

@@ -30,6 +30,7 @@ SPELLINGS: Mapping[str, str] = {
     "triangular": "a triangular parallel loop",
     "swap": "pointers swapped in a time loop",
     "omp": "OpenMP",
+    "anyorder": "sums in any order",
 }
 """The spellings of a kernel; the others are compared with the first one."""
 
