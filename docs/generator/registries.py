@@ -12,6 +12,7 @@ from comprehensive.machine.device import device_names, devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.ptx.passes.registry import PASSES, class_of
 from comprehensive.schedule.recipes.registry import (
+    ALSO_IN_ANOTHER_ORDER,
     ALTERNATIVES,
     IN_ANOTHER_ORDER,
     OF_LOOPS,
@@ -106,6 +107,11 @@ def _recipes() -> str:
     every = [
         *((recipe, "the first one of its row that fits") for recipe in of_rows),
         *((recipe, "with `--reassociate`, before all others") for recipe in IN_ANOTHER_ORDER),
+        *(
+            (recipe, "with `--reassociate`, beside the others")
+            for row in ALSO_IN_ANOTHER_ORDER
+            for recipe in row
+        ),
         *((recipe, "where points update atomically") for recipe in atomic if recipe not in of_rows),
         *((recipe, "beside the others, in a loop of host code") for recipe in OF_LOOPS),
     ]
