@@ -2,7 +2,8 @@
 
 Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions
 become choices (``if_conversion``), pointers become rows and columns (``delinearize``), what a loop reads in all its
-turns comes before it (``invariant_reads``), and loops through the same turns become one (``fuse``).
+turns comes before it (``invariant_reads``), loops through the same turns become one (``fuse``), and what only a
+condition around the rest reads is declared in it (``sink``).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from comprehensive.loops.normalize.delinearize import Delinearized, delinearize
 from comprehensive.loops.normalize.fuse import fused
 from comprehensive.loops.normalize.if_conversion import if_converted
 from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_first
+from comprehensive.loops.normalize.sink import sunk
 from comprehensive.loops.normalize.subscripts import types_at_points
 from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
@@ -38,7 +40,7 @@ def normalize_points(
     return replace(
         seen,
         bodies=tuple(
-            fused(with_invariant_reads_first(body, coordinates.keys(), read_only, name), pointers)
+            sunk(fused(with_invariant_reads_first(body, coordinates.keys(), read_only, name), pointers))
             for body in seen.bodies
         ),
     )

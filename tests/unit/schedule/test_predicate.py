@@ -9,7 +9,7 @@ import pytest
 from comprehensive.optimize.protocols import NotApplicable
 from tests.examples import quick_of
 from tests.unit.schedule.test_lower_tile import PLANE, SIZES
-from tests.unit.schedule.tile_runs import compilation_of, register_tiles_of, run_all, sources_of
+from tests.unit.schedule.tile_runs import compilation_of, recipes_of, register_tiles_of, run_all, sources_of
 
 BODY = "if ({condition}) {{ float s = c[i][j]; for (int l = 0; l < k; l++) s += a[i][l] * b[j][l]; c[i][j] = s; }}"
 PARAMETERS = "float a[m][k], float b[n][k], float c[m][n]"
@@ -63,3 +63,23 @@ def test_nothing_is_read_that_the_program_does_not_read(condition: str, row: str
     (first, *_) = register_tiles_of(SQUARE.format(rows="n + 1", condition=condition, row=row))
     assert isinstance(first, NotApplicable) is not fits
     assert fits or "not all of 'a' is read" in first.reason
+
+
+BEFORE = "float s = c[i][j]; float start = s; if ({condition}) {{ {loop} c[i][j] = s - start; }}"
+LOOP = "for (int l = 0; l < k; l++) s += a[i][l] * b[j][l];"
+
+
+def test_what_stands_before_the_condition_goes_into_it(tmp_path: Path) -> None:
+    source = PLANE.format(parameters=PARAMETERS, body=BEFORE.format(condition="j <= i", loop=LOOP))
+    assert recipes_of(source)["product"] is None
+    assert run_all(source, ARRAYS, [SIZES, {**SIZES, "m": 66, "n": 20, "k": 33}], tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("condition", "loop"),
+    [("s < 3.0f", LOOP), ("j <= i", f"float start = 2; {LOOP} s += start;")],
+    ids=["the condition reads it", "it is declared again"],
+)
+def test_what_the_condition_reads_stays_before_it(condition: str, loop: str, tmp_path: Path) -> None:
+    source = PLANE.format(parameters=PARAMETERS, body=BEFORE.format(condition=condition, loop=loop))
+    assert run_all(source, ARRAYS, [{**SIZES, "m": 9, "n": 12, "k": 7}], tmp_path) == set()
