@@ -401,6 +401,8 @@ class RegisterTile:
     sweeps: Sweeps | None = None
     predicate: Expr | None = None
     """A condition on coordinates: points that do not meet it store nothing (`schedule/predicate.py`)."""
+    masked: bool = False
+    """Whether that is one of the serial loop alone: all points store, with or without it (`schedule/mask.py`)."""
     steps: StepRange | None = None
     """The steps of the serial loop that a point does, where these differ between points (`schedule/equalize.py`)."""
     recipe: str = ""

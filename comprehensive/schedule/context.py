@@ -157,11 +157,11 @@ class TileContext:
         return next((Name(name) for name, bound in loops if bound == loop.bound), loop.bound)
 
     def inside(self) -> tuple[Expr, ...]:
-        """The conditions that a point is inside of the limits, one for each coordinate; and meets the predicate."""
+        """The conditions that a point is inside of the limits, one for each coordinate; and may store."""
         *others, last = (
             c.inside(Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
         )
-        if self.tile.predicate is not None:
+        if self.tile.predicate is not None and not self.tile.masked:
             last = Binary("&&", last, self.tile.predicate)
         return (*others, last)
 

@@ -96,7 +96,7 @@ def _points(tile: RegisterTile, along: Sequence[_Along]) -> tuple[Stmt, ...]:
     body: tuple[Stmt, ...] = ()
     for alternative in reversed(tile.alternatives):
         body = _where(alternative.condition, alternative.body, body)
-    if tile.predicate is not None:
+    if tile.predicate is not None and not tile.masked:
         body = (If(tile.predicate, body),)
     for each in reversed(along):
         c = each.coordinate

@@ -40,7 +40,7 @@ def equalized(nest: Nest, tile: RegisterTile) -> RegisterTile:
         case _:
             return tile
     uneven = [s for s in body if isinstance(s, For) and not is_same_for_all_points(nest, s)]
-    if len(uneven) != 1 or tile.steps is not None:
+    if len(uneven) != 1 or tile.steps is not None or tile.masked:
         return tile
     (loop,) = uneven
     found = _Uneven(nest, tile, loop).even()

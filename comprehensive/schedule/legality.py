@@ -1,14 +1,20 @@
 """Whether the statements of a point can be done for all points of a thread, one statement after the other.
 
 Points may run in any order, and the variables of a nest have names of their own, so that it is right whatever the
-statements are; what is asked is whether there is room for what they declare.
+statements are; what is asked is whether there is room for what they declare.  Points outside of limits and conditions
+may go through a loop with the others, and what they compute is thrown away: only a division of integers by 0 would be
+noticed, which ends the program on a CPU.
 """
 
 from __future__ import annotations
 
-from comprehensive.loops.ir import Nest
-from comprehensive.metafork.ast import Assign, Declare, For, Stmt
-from comprehensive.metafork.walk import statements_in
+from collections.abc import Sequence
+
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.types import environment_of, type_of
+from comprehensive.metafork.ast import Assign, Binary, Declare, For, IntLiteral, ScalarType, Stmt
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import is_same_for_all_points
 from comprehensive.schedule.unroll_and_jam import jammed_scalars
 
@@ -38,4 +44,30 @@ def jam_obstacle(nest: Nest, body: tuple[Stmt, ...]) -> str | None:
                 return f"the extent of the loop over '{statement.iterator}' is not the same for all points"
             case _:
                 return "there is a statement that is neither an assignment nor a loop"
+    return None
+
+
+def division_obstacle(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> str | None:
+    """Return why points that are not there, or do not meet a condition, cannot do the statements with the others.
+
+    A divisor over scalars of the nest is one of points that are there, too, unless a condition keeps these out.
+    """
+    declared = (s for each in tile.bodies for s in statements_in(each) if isinstance(s, Declare))
+    points = {c.name: ScalarType.INT for c in (*tile.coordinates, *tile.batch)}
+    types = environment_of(nest) | points | {s.name: s.type for s in declared}
+    iterators = (s for each in tile.bodies for s in statements_in(each) if isinstance(s, For))
+    types |= {s.iterator: s.type or ScalarType.INT for s in iterators}
+    known = {s.name for s in nest.scalars} if tile.predicate is None else set[str]()
+    every = (e for x in expressions_in(tuple(body)) for e in subexpressions(x))
+    divisions = [e for e in every if isinstance(e, Binary) and e.operator in ("/", "%")]
+    divisions += [
+        Binary(s.operator[0], s.target, s.value)
+        for s in statements_in(tuple(body))
+        if isinstance(s, Assign) and s.operator in ("/=", "%=")
+    ]
+    for division in divisions:
+        divisor = division.right
+        is_safe = isinstance(divisor, IntLiteral) or names_read(divisor) <= known
+        if type_of(division, types).is_integer and not is_safe:
+            return "points that are not there would divide integers by what may be 0"
     return None

@@ -21,7 +21,7 @@ from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, S
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.equalize import is_inside
-from comprehensive.schedule.legality import jam_obstacle
+from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.predicate import reads_no_more, stays_inside
 from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
 
@@ -110,6 +110,9 @@ def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], l
         return "there are loops in each other"
     if sum(isinstance(s, For) for s in body) > 1:
         return "there are several loops"
+    done_by_all = body if tile.masked else loop.body
+    if (obstacle := division_obstacle(nest, tile, done_by_all)) is not None:
+        return obstacle
     if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
         return f"the loop over '{loop.iterator}' does not count up from 0"
     if len(tile.coordinates) > MOST_COORDINATES:

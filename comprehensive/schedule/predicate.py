@@ -25,10 +25,11 @@ from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, If, Index, Name, ScalarType
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.mask import masked
 
 
 def predicated(nest: Nest, tile: RegisterTile) -> RegisterTile:
-    """The tile with the condition around its only body as its predicate; as it is where there is none."""
+    """The tile with the condition around its only body as its predicate, or that around its loop; else as it is."""
     match tile.alternatives:
         case (Alternative(condition=None, body=(If(condition=condition, then=then, otherwise=()),)),):
             points = {c.name for c in tile.coordinates}
@@ -39,7 +40,7 @@ def predicated(nest: Nest, tile: RegisterTile) -> RegisterTile:
                 return replace(tile, alternatives=(Alternative(None, then),), predicate=condition)
         case _:
             pass
-    return tile
+    return masked(nest, tile) or tile
 
 
 def reads_no_more(nest: Nest, tile: RegisterTile, name: str) -> bool:

@@ -104,14 +104,21 @@ class Reduction:
                     *around.comments(),
                     *(s for s in begun if isinstance(s, Declare)),
                     *self.layout.of_points(*(s for s in begun if not isinstance(s, Declare))),
-                    *steps(self.layout, step),
+                    *self._steps_where_needed(steps(self.layout, step)),
                     *ends(self.layout, around, jam),
                 )
             ),
         )
 
+    def _steps_where_needed(self, steps: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
+        """The steps of blocks of which some point may meet the condition, where that is one of the loop alone."""
+        met = some_point(self.context) if self.context.tile.masked else None
+        return steps if met is None else (If(met, steps, uniform=True),)
+
     def _where_needed(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
-        """The body, of blocks of which some point may meet the predicate."""
+        """The body, of blocks of which some point may meet the predicate, where that is one of all that they do."""
+        if self.context.tile.masked:
+            return body
         triangle, met = triangle_of(self.context), some_point(self.context)
         needed = [] if triangle is None else [triangle.has_tile()]
         needed += [] if met is None else [met]

@@ -24,7 +24,7 @@ from comprehensive.loops.rewrite import always_evaluated, conditional_parts
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLiteral, Stmt
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO
-from comprehensive.schedule.legality import jam_obstacle
+from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.operands import loops_of
 
 MOST_AXES = 4
@@ -86,6 +86,8 @@ def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
     if len(tile.alternatives) > 1:
         raise NoBoxError("there is a serial loop under a condition")
     path = loops_of(nest, tile)
+    if (obstacle := division_obstacle(nest, tile, path[:1])) is not None:
+        raise NoBoxError(obstacle)
     _check_loops(body, path)
     references = _References(nest, tile, body, path)
     held = references.held()

@@ -34,7 +34,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import expressions_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, subexpressions
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
@@ -68,6 +68,7 @@ def stored_through_shared_memory(
     def element(row: Expr, column: Expr) -> Index:
         return Index(shared.identifier, (Binary("+", times(row, pitch), column),))
 
+    is_assigned = isinstance(sums, Name) and sums.identifier in assigned_scalars(around.after)
     row, column = Binary("/", place, columns), Binary("%", place, columns)
     counts = [Name(c.each) for c in context.tile.coordinates]
     coordinates = zip(context.tile.coordinates, (row, column), strict=True)
@@ -79,7 +80,7 @@ def stored_through_shared_memory(
         inner = (If(guard, inner),)
     each: tuple[Stmt, ...] = (
         constant(place.identifier, Binary("+", times(turn, layout.threads), context.name("thread"))),
-        Declare(ScalarType.FLOAT, value.identifier, initial=element(row, column), const=True),
+        Declare(ScalarType.FLOAT, value.identifier, initial=element(row, column), const=not is_assigned),
         *points,
         *inner,
     )

@@ -115,7 +115,11 @@ class Triangle:
 def triangle_of(context: TileContext) -> Triangle | None:
     """The triangle of a tile whose predicate has an edge between two coordinates; None where there is none."""
     coordinates = context.tile.coordinates
-    if len(coordinates) != 2 or any(c.shift or c.lead is not None for c in coordinates):
+    if (
+        context.tile.masked
+        or len(coordinates) != 2
+        or any(c.shift or c.lead is not None for c in coordinates)
+    ):
         return None
     types = {s.name: s.type for s in context.nest.scalars}
     names = {c.name for c in coordinates}
