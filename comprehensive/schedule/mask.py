@@ -34,6 +34,7 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
+    Unary,
 )
 from comprehensive.metafork.scalar_types import common_type
 from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
@@ -46,12 +47,15 @@ def masked(nest: Nest, tile: RegisterTile) -> RegisterTile | None:
             pass
         case _:
             return None
-    found = [at for at, s in enumerate(body) if isinstance(s, If) and _loops(s.then)]
+    found = [at for at, s in enumerate(body) if isinstance(s, If) and _loops((*s.then, *s.otherwise))]
     if len(found) != 1:
         return None
     (at,) = found
     statement = body[at]
     assert isinstance(statement, If)
+    if not _loops(statement.then):
+        away = Unary("!", statement.condition)
+        statement = replace(statement, condition=away, then=statement.otherwise, otherwise=statement.then)
     known = {c.name for c in tile.coordinates} | {s.name for s in nest.scalars}
     if not names_read(statement.condition) <= known or _reads_data(statement.condition):
         return None

@@ -1,9 +1,9 @@
 """The normal form of what is done at a point: bodies over the coordinates of a nest in, the same in one spelling out.
 
 Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions
-become choices (``if_conversion``), pointers become rows and columns (``delinearize``), what a loop reads in all its
-turns comes before it (``invariant_reads``), loops through the same turns become one (``fuse``), and what only a
-condition around the rest reads is declared in it (``sink``).
+become choices (``if_conversion``) or one (``nested_conditions``), pointers become rows and columns (``delinearize``),
+what a loop reads in all its turns comes before it (``invariant_reads``), loops through the same turns become one
+(``fuse``), and what only a condition around the rest reads is declared in it (``sink``).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from comprehensive.loops.normalize.delinearize import Delinearized, delinearize
 from comprehensive.loops.normalize.fuse import fused
 from comprehensive.loops.normalize.if_conversion import if_converted
 from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_first
+from comprehensive.loops.normalize.nested_conditions import with_conditions_joined
 from comprehensive.loops.normalize.sink import sunk
 from comprehensive.loops.normalize.subscripts import types_at_points
 from comprehensive.loops.traverse import all_names, declared_names
@@ -34,7 +35,8 @@ def normalize_points(
     read_only = _read_only(nest.arrays, bodies)
     held = [with_carried_reads_held(body, read_only, types, name) for body in bodies]
     types = types_at_points(nest, held, coordinates)
-    seen = delinearize(nest, [if_converted(body, types, name) for body in held], coordinates, name)
+    converted = [with_conditions_joined(if_converted(body, types, name)) for body in held]
+    seen = delinearize(nest, converted, coordinates, name)
     read_only = _read_only(seen.arrays, seen.bodies)
     pointers = {a.name: a.pointer for a in seen.arrays}
     return replace(

@@ -19,6 +19,8 @@ BODIES = {
     "another sum than before it": f"float s = -1e9f; if (j <= i) {{ s = 0; {LOOP} s *= 0.25f; }} c[i][j] = s;",
     "the same element in both branches": f"if (i + 3 < j) {{ float s = 0; {LOOP} c[i][j] = s; }} "
     "else c[i][j] = b[j][0];",
+    "the loop in the other branch": f"if (i == j) c[i][j] = 1; else {{ float s = 0; {LOOP} c[i][j] = s; }}",
+    "conditions in each other": f"float s = 1; if (i < m - 2) if (j > 0) {LOOP} if (s < 0.5f) s = 0.5f; c[i][j] = s;",
     "two scalars": "float s = 1, t = 2; if (2 * i >= j && j != 5) for (int l = 0; l < k; l++) "
     "{ s += a[i][l] * b[j][l]; t *= b[j][l]; } c[i][j] += s + t;",
 }
