@@ -1,8 +1,9 @@
-"""Whether a step of a serial loop is one multiply-add, and of which operands.
+"""Whether a step of the serial loop of a product is one multiply-add of two elements.
 
-In: the points of a tile, with the loop and the pieces that it reads.  Out: :class:`MultiplyAddStep`, or why not::
+In: the points of a tile, and the types of sums and elements.  Out: the tile of the product, or why a step is another::
 
-    sum += a[y0][k] * b[k][y1];     -->     MultiplyAddStep(left="a", right="b")
+    sum += a[y0][k] * b[k][y1];      the product of two elements, one along each coordinate
+    sum += 2 * a[y0][k] * b[k][y1];  "a step multiplies something else than two elements ..."
 
 Where tensor cores compute such steps with the same bits, and where they do not, say the recipes that use them
 (`recipes/tensor_core_product.py`, `recipes/mixed_precision_product.py`).
@@ -10,59 +11,83 @@ Where tensor cores compute such steps with the same bits, and where they do not,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Assign, Binary, Cast, Declare, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.walk import statements_in
-from comprehensive.schedule.operands import OperandTile
+from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.operands import (
+    MOST_COORDINATES,
+    OperandTile,
+    loop_of,
+    operands_of,
+    reduction_obstacle,
+)
+from comprehensive.schedule.predicate import predicated
+
+
+def of_multiply_adds(
+    nest: Nest,
+    tile: RegisterTile,
+    sum_type: ScalarType,
+    elements: Container[ScalarType],
+) -> RegisterTile | str | None:
+    """The tile of a product in which a step of the loop is one multiply-add, as tensor cores take them.
+
+    Sums are of ``sum_type``, and so is the product of two elements of one of the types ``elements``.  A text says why a
+    step is another one; None is for what is no product, or of other elements.
+    """
+    loop = loop_of(tile)
+    if loop is None or len(tile.coordinates) < MOST_COORDINATES:
+        return None
+    tile = predicated(nest, with_inner(tile, MOST_COORDINATES))
+    body = tile.alternatives[0].body
+    if reduction_obstacle(nest, tile, body, loop) is not None:
+        return None  # the recipe for a product says why
+    _, pieces = operands_of(nest, tile, body, loop)
+    types = [nest.array(name).type for name in pieces]
+    element = next((type for type in types if type in elements), None)
+    if element is None:
+        return None
+    return _Step(nest, tile, body, loop, pieces, element, sum_type).obstacle() or tile
 
 
 @dataclass(frozen=True, slots=True)
-class MultiplyAddStep:
-    """The arrays whose pieces lie along the first and along the second coordinate of the tile."""
+class _Step:
+    """A step of a loop that reads ``pieces``, with the types that its elements and its sum have to have."""
 
-    left: str
-    right: str
+    nest: Nest
+    tile: RegisterTile
+    body: Sequence[Stmt]
+    loop: For
+    pieces: Mapping[str, OperandTile]
+    element: ScalarType
+    sum_type: ScalarType
 
-
-def multiply_add_of(
-    nest: Nest,
-    tile: RegisterTile,
-    body: Sequence[Stmt],
-    loop: For,
-    pieces: Mapping[str, OperandTile],
-    *,
-    element: ScalarType,
-    sum_type: ScalarType,
-) -> MultiplyAddStep | str:
-    """Return the operands of the one multiply-add of a step, or why it is none; the loop reads ``pieces``.
-
-    Sums are of ``sum_type``, and so is the product of two elements of type ``element``.
-    """
-    called = {a.name: a.pointer for a in nest.arrays}
-    if len(loop.body) != 1 or not isinstance(loop.body[0], Assign):
-        return "a step does more than one multiply-add"
-    statement = loop.body[0]
-    factors = _factors(statement)
-    if factors is None:
-        return "a step adds something else than the product of two elements to its sum"
-    if _type_of(statement.target, nest, body) is not sum_type:
-        return f"the sum is not of type '{sum_type.value}'"
-    found: dict[str, str] = {}
-    for factor in (_converted(factor, element, sum_type) for factor in factors):
-        if not isinstance(factor, Index) or factor.array not in pieces:
-            return "a step multiplies something else than two elements that change from step to step"
-        if nest.array(factor.array).type is not element:
-            return f"the elements of '{called[factor.array]}' are not of type '{element.value}'"
-        piece = pieces[factor.array]
-        along = {piece.rows.variable, piece.columns.variable} - {None, loop.iterator}
-        found |= {variable: factor.array for variable in along if variable is not None}
-    names = [c.name for c in tile.coordinates]
-    if set(found) != set(names):
-        return "the two factors do not lie along one coordinate each"
-    return MultiplyAddStep(*(found[name] for name in names))
+    def obstacle(self) -> str | None:
+        """Return why the step is not one multiply-add; None where it is."""
+        called = {a.name: a.pointer for a in self.nest.arrays}
+        if len(self.loop.body) != 1 or not isinstance(self.loop.body[0], Assign):
+            return "a step does more than one multiply-add"
+        statement = self.loop.body[0]
+        factors = _factors(statement)
+        if factors is None:
+            return "a step adds something else than the product of two elements to its sum"
+        if _type_of(statement.target, self.nest, self.body) is not self.sum_type:
+            return f"the sum is not of type '{self.sum_type.value}'"
+        found: set[str | None] = set()
+        for factor in (_converted(factor, self.element, self.sum_type) for factor in factors):
+            if not isinstance(factor, Index) or factor.array not in self.pieces:
+                return "a step multiplies something else than two elements that change from step to step"
+            if self.nest.array(factor.array).type is not self.element:
+                return f"the elements of '{called[factor.array]}' are not of type '{self.element.value}'"
+            piece = self.pieces[factor.array]
+            found |= {piece.rows.variable, piece.columns.variable} - {None, self.loop.iterator}
+        if found != {c.name for c in self.tile.coordinates}:
+            return "the two factors do not lie along one coordinate each"
+        return None
 
 
 def _converted(factor: Expr, element: ScalarType, sum_type: ScalarType) -> Expr:

@@ -24,12 +24,9 @@ from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance, table
-from comprehensive.schedule.multiply_add import multiply_add_of
-from comprehensive.schedule.operands import loop_of, operands_of, reduction_obstacle
-from comprehensive.schedule.predicate import predicated
+from comprehensive.schedule.multiply_add import of_multiply_adds
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
 from comprehensive.schedule.shared_epilogue import stored_through_shared_memory
@@ -42,20 +39,10 @@ class MixedPrecisionProduct:
     name: str = "mixed-precision product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        loop = loop_of(tile)
-        if loop is None or len(tile.coordinates) < 2:
-            return None
-        tile = predicated(nest, with_inner(tile, 2))
-        body = tile.alternatives[0].body
-        if reduction_obstacle(nest, tile, body, loop) is not None:
-            return None  # the recipe for a product says why
-        _, pieces = operands_of(nest, tile, body, loop)
-        found = [nest.array(name).type for name in pieces]
-        element = next((type for type in found if type.is_storage), None)
-        if element is None:
-            return None  # there is nothing of 16 bits
-        made = multiply_add_of(nest, tile, body, loop, pieces, element=element, sum_type=ScalarType.FLOAT)
-        return NotApplicable(made) if isinstance(made, str) else replace(tile, reassociated=True)
+        found = of_multiply_adds(nest, tile, ScalarType.FLOAT, (ScalarType.HALF, ScalarType.BFLOAT16))
+        if isinstance(found, RegisterTile):
+            return replace(found, reassociated=True)
+        return NotApplicable(found) if isinstance(found, str) else None
 
     def lower(self, context: TileContext) -> TileKernel:
         return reduction(

@@ -24,12 +24,9 @@ from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance, table
-from comprehensive.schedule.multiply_add import multiply_add_of
-from comprehensive.schedule.operands import loop_of, operands_of, reduction_obstacle
-from comprehensive.schedule.predicate import predicated
+from comprehensive.schedule.multiply_add import of_multiply_adds
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
 from comprehensive.schedule.tensor_core_doubles import DoublesLayout
@@ -41,19 +38,9 @@ class TensorCoreProduct:
     name: str = "tensor-core product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        loop = loop_of(tile)
-        if loop is None or len(tile.coordinates) < 2:
-            return None
-        tile = predicated(nest, with_inner(tile, 2))
-        body = tile.alternatives[0].body
-        if reduction_obstacle(nest, tile, body, loop) is not None:
-            return None  # the recipe for a product says why
-        _, pieces = operands_of(nest, tile, body, loop)
-        if not any(nest.array(name).type is ScalarType.DOUBLE for name in pieces):
-            return None  # tensor cores round other elements in other ways
-        double = ScalarType.DOUBLE
-        found = multiply_add_of(nest, tile, body, loop, pieces, element=double, sum_type=double)
-        return NotApplicable(found) if isinstance(found, str) else tile
+        double = ScalarType.DOUBLE  # tensor cores round other elements in other ways
+        found = of_multiply_adds(nest, tile, double, (double,))
+        return NotApplicable(found) if isinstance(found, str) else found
 
     def lower(self, context: TileContext) -> TileKernel:
         return reduction(context, BlockOrder.GROUPS, tensor_core_steps, DoublesLayout)
