@@ -48,13 +48,24 @@ def of_region(
     if isinstance(points, NotApplicable):
         return (Tiling("points", points),)
     nest, tile = _normal(nest, points)
-    rows = ALTERNATIVES
+    if atomically_updated(nest):
+        return _of_rows(nest, tile, WITH_ATOMIC_UPDATES)
     if in_another_order or nest.in_any_order:
         first, *others = ALTERNATIVES
-        rows = ((*IN_ANOTHER_ORDER, *first), *others, *ALSO_IN_ANOTHER_ORDER)
-    if atomically_updated(nest):
-        rows = WITH_ATOMIC_UPDATES
+        return _of_rows(nest, tile, ((*IN_ANOTHER_ORDER, *first), *others, *ALSO_IN_ANOTHER_ORDER))
+    return (*_of_rows(nest, tile, ALTERNATIVES), *_not_allowed(nest, tile))
+
+
+def _of_rows(nest: Nest, tile: RegisterTile, rows: Sequence[Sequence[RegionRecipe]]) -> tuple[Tiling, ...]:
     return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
+
+
+def _not_allowed(nest: Nest, tile: RegisterTile) -> Iterator[Tiling]:
+    """Yield the recipes that would stand beside the others if sums might be added up in another order."""
+    reason = "it adds up sums in another order than the source, which --reassociate allows"
+    for recipe in (recipe for row in ALSO_IN_ANOTHER_ORDER for recipe in row):
+        if isinstance(recipe.fit(nest, tile), RegisterTile):
+            yield Tiling(recipe.name, NotApplicable(reason))
 
 
 def of_loops(
@@ -68,7 +79,7 @@ def of_loops(
     )
 
 
-def _up_to_one_that_fits(nest: Nest, tile: RegisterTile, row: tuple[RegionRecipe, ...]) -> Iterator[Tiling]:
+def _up_to_one_that_fits(nest: Nest, tile: RegisterTile, row: Sequence[RegionRecipe]) -> Iterator[Tiling]:
     for recipe in row:
         fitted = recipe.fit(nest, tile)
         if isinstance(fitted, RegisterTile):

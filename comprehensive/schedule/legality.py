@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.types import environment_of, type_of
-from comprehensive.metafork.ast import Assign, Binary, Declare, For, IntLiteral, ScalarType, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Declare, For, ScalarType, Stmt
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import is_same_for_all_points
 from comprehensive.schedule.unroll_and_jam import jammed_scalars
@@ -66,8 +66,7 @@ def division_obstacle(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> s
         if isinstance(s, Assign) and s.operator in ("/=", "%=")
     ]
     for division in divisions:
-        divisor = division.right
-        is_safe = isinstance(divisor, IntLiteral) or names_read(divisor) <= known
+        is_safe = names_read(division.right) <= known
         if type_of(division, types).is_integer and not is_safe:
             return "points that are not there would divide integers by what may be 0"
     return None

@@ -13,6 +13,7 @@ Rows are longer than what they hold, so that what is read of several rows at a t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
@@ -28,41 +29,41 @@ TWO = IntLiteral(2)
 
 
 @dataclass(frozen=True, slots=True)
-class TensorCoreLayout(OperandLayout):
+class TensorCoreLayout(OperandLayout, ABC):
     """The layout of the pieces of a product on tensor cores; one lies along each of the two coordinates."""
 
     # --- what a type of elements decides
 
     @property
+    @abstractmethod
     def steps(self) -> int:
         """Steps of the loop that a tensor core does at a time."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def condition(self) -> str:
         """The function of kernels that says whether steps are done on tensor cores."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def padding(self) -> int:
         """Elements between rows."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def multiples(self) -> tuple[int, int]:
         """The rows and columns of a thread's sums whose numbers are multiples of these."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fragments(self) -> tuple[Stmt, ...]:
         """Declare the registers for what some steps read, and for what the next ones do."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:
         """Return the statement that loads what a thread has of an operand in the steps from ``z`` on.
 
         The values go into the registers ``which``.
         """
-        raise NotImplementedError
 
     # --- what is the same for all
 

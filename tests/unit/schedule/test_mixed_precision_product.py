@@ -130,7 +130,9 @@ def test_the_order_of_the_source_leaves_it_out() -> None:
     parameters = "const half a[m][k], const half b[k][n], float c[m][n]"
     body = "float s = 0; for (int l = 0; l < k; l++) s += a[i][l] * b[l][j]; c[i][j] = s;"
     assert isinstance(fitted(body, parameters), Applied)
-    assert fitted(body, parameters, allowed=False) is None
+    left_out = fitted(body, parameters, allowed=False)
+    assert isinstance(left_out, NotApplicable)
+    assert "which --reassociate allows" in left_out.reason
 
 
 def test_products_of_floats_are_another_recipe() -> None:
