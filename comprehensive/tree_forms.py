@@ -10,13 +10,14 @@ from typing import Literal, TypeAlias, assert_never
 from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation
 from comprehensive.report.tree_dot import trees_dot
+from comprehensive.report.tree_html import trees_html
 from comprehensive.report.tree_latex import trees_latex
 from comprehensive.report.tree_mermaid import trees_mermaid
 from comprehensive.report.tree_outline import outline
 from comprehensive.report.tree_smt import trees_smt
 from comprehensive.report.tree_svg import trees_svg
 
-Form: TypeAlias = Literal["svg", "dot", "mermaid", "smt2", "latex"]
+Form: TypeAlias = Literal["svg", "dot", "mermaid", "html", "smt2", "latex"]
 
 
 def tree_form(compilation: Compilation, form: Form, *, pruned: bool = False) -> str:
@@ -28,8 +29,8 @@ def tree_form(compilation: Compilation, form: Form, *, pruned: bool = False) -> 
             return trees_smt(named, title)
         case "latex":
             return trees_latex(named, title, describe, pruned=pruned)
-        case "svg" | "dot" | "mermaid":
-            draw = {"svg": trees_svg, "dot": trees_dot, "mermaid": trees_mermaid}[form]
+        case "svg" | "dot" | "mermaid" | "html":
+            draw = {"svg": trees_svg, "dot": trees_dot, "mermaid": trees_mermaid, "html": trees_html}[form]
             return draw(
                 [outline(tree, name, pruned=pruned, describe=describe) for name, tree in named], title
             )

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "svg", "dot", "mermaid", "smt2", "latex"]),
+    type=click.Choice(["text", "json", "svg", "dot", "mermaid", "html", "smt2", "latex"]),
     default="text",
     show_default=True,
-    help="Output form: pictures (svg, dot for Graphviz, mermaid), the systems with their verdicts for SMT solvers, "
-    "the cases as the paper prints them; --region and --leaf have text and json, --region also svg.",
+    help="Output form: pictures (svg, dot for Graphviz, mermaid), a page whose branches open and close (html), "
+    "the systems with their verdicts for SMT solvers, the cases as the paper prints them; --region and --leaf have "
+    "text and json, --region also svg.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(

@@ -4,7 +4,7 @@
       <details open=""><summary><i>accept</i> B &lt;= T_B: shared_words_per_block = B + 2</summary> ...
 
 Leaves and dead ends are closed, and have their reasons inside.  No script and no style sheet: what a notebook keeps of
-it is all that there is.  All words are escaped.
+it is all that there is.  All words are escaped.  :func:`trees_html` makes a page of several trees.
 """
 
 from __future__ import annotations
@@ -42,6 +42,23 @@ def tree_html(items: Sequence[Item]) -> str:
         else:
             parts.append(f'<div style="{_BOX}">{_words(item)}</div>')
     return "\n".join((*parts, *("</details>" for _ in opened)))
+
+
+def trees_html(trees: Sequence[Sequence[Item]], title: str) -> str:
+    """A page with trees one below the other, which needs nothing else and ends in a newline."""
+    name = escape(title)
+    return "\n".join(
+        (
+            "<!doctype html>",
+            '<html lang="en">',
+            f'<head><meta charset="utf-8"><title>Decision trees of {name}</title>',
+            "<style>:root { color-scheme: light dark } body { font-family: system-ui, sans-serif }</style></head>",
+            f"<body><h1>Decision trees of {name}</h1>",
+            *map(tree_html, trees),
+            "</body></html>",
+            "",
+        )
+    )
 
 
 def _words(item: Item) -> str:

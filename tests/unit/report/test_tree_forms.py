@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
+from html import unescape
 
 import pytest
 import z3
@@ -14,6 +15,7 @@ from comprehensive.optimize.tree import Tree
 from comprehensive.report.system_latex import symbol
 from comprehensive.report.tidy import GAP, Box, layout
 from comprehensive.report.tree_dot import trees_dot
+from comprehensive.report.tree_html import trees_html
 from comprehensive.report.tree_latex import trees_latex
 from comprehensive.report.tree_mermaid import trees_mermaid
 from comprehensive.report.tree_outline import Item, outline
@@ -55,6 +57,19 @@ def test_a_picture_shows_every_word_of_the_outline_and_is_the_same_bytes_again()
         for line in (*item.words, *(item.above.words if item.above else ())):
             assert line in words
     assert trees_svg([items(caching())], "f.mf") == picture
+
+
+def test_a_page_has_every_word_of_the_outline_escaped() -> None:
+    page = trees_html([items(caching()), items(useless())], "</script>.mf")
+    assert page.startswith("<!doctype html>")
+    assert page.endswith("</body></html>\n")
+    assert "&lt;/script&gt;.mf" in page
+    assert "</script>" not in page
+    words = unescape(page)
+    for item in items(caching()):
+        for line in (*item.words, *(item.above.words if item.above else ()), *item.more):
+            assert line in words
+    assert page.count("<details") == page.count("</details>") > 4
 
 
 def test_boxes_of_a_picture_do_not_meet_and_parents_stand_between_their_children() -> None:
