@@ -258,6 +258,10 @@ class Region {
     const key = this.model.order.map((name) => `${name}=${point[name]}`).join(",");
     const moved = owner.sliders.filter((slider) => slider.name in DATA.machine && slider.value !== slider.start);
     const found = moved.length ? null : this.model.points[key];
+    const taken = found ? found.find(([, is_taken]) => is_taken) : undefined;
+    const instead = taken ? this.model.names[taken[0]] : "leaf";
+    this.root.querySelector(".instead").replaceChildren(instead.startsWith("leaf") ? ""
+      : `The launcher takes ${instead} in its place, which is expected to be faster, unless it is asked for the leaf (tile = 0).`);
     if (!found) {
       const back = element("button", { type: "button" }, "Back to the start");
       back.addEventListener("click", () => owner.root.querySelector(".reset").click());

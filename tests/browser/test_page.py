@@ -105,6 +105,17 @@ def test_the_range_moves_leaf_occupancy_and_thresholds(browser: Chromium) -> Non
     assert text(browser, ".verdict") == "leaf 0 runs"
 
 
+def test_a_tile_that_the_launcher_takes_instead_is_named(browser: Chromium) -> None:
+    taken = text(browser, ".candidate.taken summary")
+    assert "time tile" in taken
+    name = taken.split(",")[0].strip()
+    assert f"The launcher takes {name} in its place" in text(browser, ".instead")
+    browser.click(".limits summary")
+    browser.run(typed("Z_B", 400))
+    browser.settle()
+    assert text(browser, ".instead") == ""
+
+
 def test_limits_of_the_device_can_be_moved(browser: Chromium) -> None:
     browser.click(".limits summary")
     browser.run(typed("Z_B", 400))
