@@ -417,6 +417,6 @@ def _tiles_compute(plan: FunctionPlan) -> str:
     if any(tiling.reassociated for region in plan.regions for tiling in region.tilings):
         return "Tiles add up sums in another order (--reassociate)."
     tilings = (tiling for region in plan.regions for tiling in region.tilings)
-    if any(tiling.kernel.tensor_core_type for tiling in tilings):
+    if any(tiling.kernel.tensor_core_bytes for tiling in tilings):
         return "Tiles compute the same, but for last places of subnormal sums on tensor cores (not with -fmad=false)."
     return "Tiles compute the same."

@@ -201,7 +201,7 @@ def _tile(
         "counters": _counters(leaf, tree),
         "kernel": _kernel(planned.kernel),
         "reassociated": planned.reassociated,
-        "tensor_cores": planned.kernel.tensor_core_type is not None,
+        "tensor_cores": planned.kernel.tensor_core_bytes > 0,
         "limits": [print_expr(limit) for _, limit in planned.kernel.limits],
         "traffic": [{"array": t.array, "bytes": t.bytes, "limits": list(t.limits)} for t in planned.traffic],
         "together": list(planned.kernel.together),

@@ -158,7 +158,7 @@ def _instance(
             ]
         ),
         _cut(plan, sizes, names),
-        kernel.tensor_core_type.size_bytes if kernel.tensor_core_type else 0,
+        kernel.tensor_core_bytes,
     )
 
 

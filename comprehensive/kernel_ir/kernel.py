@@ -16,7 +16,6 @@ Barriers stand under loops and conditions that are ``uniform``, and under no oth
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -274,12 +273,12 @@ class LoadMatrices(OfTiles):
 class MultiplyAdd(OfTiles):
     """The threads of each warp add products of elements of a type to all their sums, some steps on tensor cores.
 
-    A warp has 8 x 4 threads, and thread (g, q) ``rows`` x ``columns`` sums: of row ``8*i + g`` and column ``8*(j/2) +
-    2*q + j%2``.  Of doubles these are eight steps: ``left[i][e]`` is of row ``8*i + g`` and ``right[j][e]`` of column
-    ``8*j + g``, both of step ``4*e + q`` (PTX ISA, fragments of ``mma.m16n8k8`` with ``.f64``).  Of elements of 16
-    bits they are sixteen: ``left[i]`` and ``right[j]`` are as :class:`LoadMatrices` leaves them, of 16 rows or
-    columns each.  Matrix ``m`` of the left operand has the rows from ``8 * (m % 2)`` and the steps from ``8 * (m /
-    2)`` on, that of the right one the columns from ``8 * (m / 2)`` and the steps from ``8 * (m % 2)`` on.
+    A warp has 8 x 4 threads, and thread (g, q) ``rows`` x ``columns`` sums: of row ``8*i + g`` and of column
+    ``8*(j/2) + 2*q + j%2``.  Of doubles these are eight steps: ``left[i][e]`` is of row ``8*i + g`` and
+    ``right[j][e]`` of column ``8*j + g``, both of step ``4*e + q`` (PTX ISA, fragments of ``mma.m16n8k8`` with
+    ``.f64``).  Of elements of 16 bits they are sixteen: ``left[i]`` and ``right[j]`` are as :class:`LoadMatrices`
+    leaves them, of 16 rows or columns each.  Matrix ``m`` of the left operand has the rows from ``8*(m%2)`` and the
+    steps from ``8*(m/2)`` on, that of the right one the columns from ``8*(m/2)`` and the steps from ``8*(m%2)`` on.
     """
 
     type: ScalarType
@@ -323,11 +322,6 @@ OfKernel: TypeAlias = (
 """The statements that only kernels have."""
 
 KernelStmt: TypeAlias = "Stmt | For[KernelStmt] | If[KernelStmt] | OfKernel"
-
-
-def tensor_core_type(body: Iterable[KernelStmt]) -> ScalarType | None:
-    """The type of the elements that a :class:`MultiplyAdd` of a body multiplies; None where there is none."""
-    return next((s.type for s in statements_in(body) if isinstance(s, MultiplyAdd)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,9 +397,10 @@ class Kernel:
         return next((count for count in self.together if count <= together), 0)
 
     @property
-    def tensor_core_type(self) -> ScalarType | None:
-        """The type of the elements that threads multiply on tensor cores; None where they do not."""
-        return tensor_core_type(self.body)
+    def tensor_core_bytes(self) -> int:
+        """The bytes of the elements that threads multiply on tensor cores; 0 where they do not."""
+        found = (s.type.size_bytes for s in statements_in(self.body) if isinstance(s, MultiplyAdd))
+        return next(found, 0)
 
     @property
     def has_copies(self) -> bool:

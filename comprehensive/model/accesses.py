@@ -30,6 +30,10 @@ Elements: TypeAlias = tuple[str, bytes]
 """An array, and which of its elements threads read."""
 
 VECTOR_BYTES = 16
+MMA_SUMS = 16 * 8
+"""The sums to which an instruction of tensor cores adds."""
+MMA_STEPS = {8: 8, 2: 16}
+"""The steps that it does, by the bytes of the elements that it multiplies."""
 COPYING = 20
 """The instructions of a copy to shared memory element by element, whose bounds are looked at each time."""
 
@@ -76,11 +80,11 @@ class Tally:
         self.instructions += done
         self.wide += done if wide else 0
 
-    def tensor_cores(self, instructions: float, multiply_adds: int, times: float) -> None:
-        """Instructions of tensor cores by all warps, of so many multiply-adds each."""
+    def tensor_cores(self, instructions: float, element_bytes: int, times: float) -> None:
+        """Instructions of tensor cores by all warps, which multiply elements of so many bytes."""
         done = instructions * times * self.warps
         self.instructions += done
-        self.wide += done * multiply_adds / WARP_THREADS
+        self.wide += done * MMA_SUMS * MMA_STEPS[element_bytes] / WARP_THREADS
 
     def is_loaded(self, array: str, offset: Any, active: Mask | None) -> bool:
         """Whether this region has read the same elements before; from now on it has."""

@@ -84,10 +84,6 @@ from comprehensive.model.turns import FIRST_TURNS, SAMPLES, later_weights, turns
 
 TURNS_OF_DATA = 8
 """The turns that a loop is taken to do whose header reads data."""
-MMA_SUMS = 16 * 8
-"""The sums to which an instruction of tensor cores adds."""
-MMA_STEPS = {8: 8, 2: 16}
-"""The steps that it does, by the bytes of the elements that it multiplies."""
 MMA_DEPTH = 8
 """Instructions that the next steps of a sum wait for, about: of doubles one that is eight multiply-adds long."""
 MATRIX_ROW = 8
@@ -444,7 +440,7 @@ class Walk:
         """Count some steps of all sums of the warps: an instruction does 16 x 8 of them."""
         rows, columns = self._number(statement.rows), self._number(statement.columns)
         done = -(-rows // 2) * -(-columns // 2)
-        self.tally.tensor_cores(done, MMA_SUMS * MMA_STEPS[statement.type.size_bytes], times)
+        self.tally.tensor_cores(done, statement.type.size_bytes, times)
         self.tally.chain += MMA_DEPTH
 
     def _added(self, product: Value, other: Value) -> Data:

@@ -219,7 +219,6 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     if plan.mean_steps is not None:
         most, mean = (max(0, of[plan.loop_limits[-1]]) // plan.step(instance) for of in (limits, counted))
         more = max(0, most - mean)
-    multiplied = plan.kernel.tensor_core_type
     return Launch(
         min(SATURATED, blocks),
         steps,
@@ -227,7 +226,7 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
         turns,
         is_cut,
         min(SATURATED, bytes_),
-        multiplied.size_bytes if multiplied else 0,
+        plan.kernel.tensor_core_bytes,
         more,
     )
 

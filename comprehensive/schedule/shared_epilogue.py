@@ -3,8 +3,9 @@
 In: a layout of tensor cores, whose threads hold pairs of neighbouring sums in rows that are far apart, and what follows
 the loop at a point.  Out: the statements of the kernel behind the loop::
 
-    all pieces are there and read;  all points: sums[row][column] = sum;  barrier thread t of T0*T1, place = t, t +
-    T0*T1, ..: the point at row place / (T1*U1), column place % (T1*U1), if it is inside
+    all pieces are there and read
+    all points: sums[row][column] = sum;  barrier
+    thread t of T0*T1, place = t, t + T0*T1, ..: the point at row place / (T1*U1), column place % (T1*U1), if inside
 
 The sums take the place of the operand tiles, which nobody needs any more.  Rows are eight elements longer than what
 they hold: the pairs that half a warp writes are then in different banks.
@@ -38,7 +39,7 @@ from comprehensive.metafork.walk import assigned_scalars, expressions_in, subexp
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
-from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
+from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
 PADDING = 8
 """Elements between rows of sums."""
@@ -89,7 +90,9 @@ def stored_through_shared_memory(
     return (
         Await(ZERO),
         Barrier(),
-        Comment(f"stage({_called(around)}): {text} sums through shared memory, to threads beside each other"),
+        Comment(
+            f"stage({_called(around, sums)}): {text} sums through shared memory, to threads beside each other"
+        ),
         SharedTile(shared.identifier, ScalarType.FLOAT, ZERO, ""),
         *written,
         Barrier(),
@@ -100,11 +103,7 @@ def stored_through_shared_memory(
 
 def _sum_of(around: AroundLoop) -> Expr | None:
     """The one scalar or element in registers that what follows the loop reads, if it is a float."""
-    scalars = {
-        s.name: s.type
-        for s in around.before
-        if isinstance(s, Declare) and s.name in scalars_of(around.before)
-    }
+    scalars = {s.name: s.type for s in around.before if isinstance(s, Declare)}
     read = {e for x in expressions_in(around.after) for e in subexpressions(x)}
     names = [name for name in scalars if Name(name) in read]
     found: list[tuple[Expr, ScalarType]] = [(Name(name), scalars[name]) for name in names]
@@ -116,13 +115,10 @@ def _sum_of(around: AroundLoop) -> Expr | None:
             return None
 
 
-def _called(around: AroundLoop) -> str:
-    sums = _sum_of(around)
-    return (
-        sums.identifier
-        if isinstance(sums, Name)
-        else around.context.nest.array(next(iter(around.held))).pointer
-    )
+def _called(around: AroundLoop, sums: Expr) -> str:
+    """Return what the program calls the sums."""
+    (array,) = around.held or ("",)
+    return sums.identifier if isinstance(sums, Name) else around.context.nest.array(array).pointer
 
 
 def _statements(around: AroundLoop, ends: UnrollAndJam, sums: Expr, value: Name) -> tuple[Stmt, ...]:

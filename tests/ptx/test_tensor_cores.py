@@ -101,7 +101,7 @@ def launched(
     )
     (function,) = compilation.plan.functions
     (region,) = function.regions
-    tile = next(t for t in region.tilings if t.kernel.tensor_core_type)
+    tile = next(t for t in region.tilings if t.kernel.tensor_core_bytes)
     tile = replace(tile, kernel=replace(tile.kernel, together=(together,)), instances=tile.instances[-1:])
     alone = replace(function, regions=(replace(region, leaves=(), tilings=(tile,)),))
     unit = folder / "unit.cu"
