@@ -7,10 +7,10 @@
                           for e < 4: value_b[r0][e] = ... window_a[e + ..] ...
         for each row r0:  b[first] .. b[first + 3] = value_b[r0][..]
 
-Nothing is stored before everything is read, so that the loads of all rows are in flight together.  Where rows are rows
-of the array and begin at multiples of four elements, and nothing can go wrong in points that are not there, a vector
-that the limits cut is read whole, and only its points inside of them are stored: borders are at either end of every
-row.  Everything else that limits cut is done point by point.
+Nothing is stored before everything is read, so that the loads of all rows are in flight together.  Where rows begin at
+multiples of four elements, and nothing can go wrong in points that are not there, a vector that the limits cut is read
+whole if it lies in its array (`windows.py`), and only its points inside of the limits are stored: borders are at either
+end of every row.  Everything else that limits cut is done point by point.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.window import Window
-from comprehensive.schedule.windows import Windows
+from comprehensive.schedule.windows import Cut, Windows
 
 FOUR = IntLiteral(VECTOR)
 
@@ -71,9 +71,11 @@ class Vectored:
             for n in range(self.last)
         ]
         vector_inside = self._is_whole()
-        if self.windows.may_be_cut:
-            are_rows_vectors = Binary("==", Name(TOGETHER), FOUR)
-            vector_inside = Conditional(are_rows_vectors, self._is_some(), vector_inside)
+        if self.windows.cut is not None:
+            may_be_cut = conjunction(
+                [Binary("==", Name(TOGETHER), FOUR), *self._has_neighbours(self.windows.cut)]
+            )
+            vector_inside = Conditional(may_be_cut, self._is_some(), vector_inside)
         inside = conjunction([*rows, vector_inside])
         body = (
             constant(self._first.identifier, first),
@@ -159,6 +161,23 @@ class Vectored:
         begin = Binary("<", self._first, self.context.limit(self.last))
         return conjunction([*self._is_behind(Binary("+", self._first, IntLiteral(VECTOR - 1))), begin])
 
+    def _has_neighbours(self, cut: Cut) -> list[Expr]:
+        """Return the condition that there are rows on both sides of those of the thread, where it has to be so."""
+        if cut.beside is None:
+            return []
+        number = cut.beside
+        each = Name(self.context.tile.coordinates[number].each)
+        begin = Binary(
+            "+", self.context.name(f"o{number}"), Binary("*", self.context.name(f"t{number}"), each)
+        )
+        end = Binary("+", self.context.name(f"o{number}"), self._end_of_rows(number))
+        apart = [Name(self.context.strides[array][n].name) for array, n in cut.strides]
+        return [
+            *(Binary("!=", stride, ZERO) for stride in apart),
+            Binary("<", ZERO, begin),
+            Binary("<", end, self.context.limit(number)),
+        ]
+
     def _is_behind(self, point: Expr) -> list[Expr]:
         """Return the condition that a point does not come before the first one, if it could."""
         return [Binary("<=", ZERO, point)] if self.context.tile.coordinates[-1].shift else []
@@ -238,7 +257,7 @@ class Vectored:
                 found.append(Vectors(register, source, FOUR, FOUR, Name(TOGETHER)))
                 continue
             read: Expr = source
-            if self.windows.may_be_cut:
+            if self.windows.cut is not None:
                 readers = [self._is_inside(point) for point in window.readers(at)]
                 read = Conditional(disjunction(readers), source, ZERO)
             found.append(Assign(register, "=", read))
@@ -251,7 +270,7 @@ class Vectored:
     def _stored(self, target: Index) -> tuple[KernelStmt, ...]:
         values = [Index(self._value(target.array), self.place(IntLiteral(p))) for p in range(VECTOR)]
         whole = VectorStore(self._element(target, 0, {}), values[0])
-        if not self.windows.may_be_cut:
+        if self.windows.cut is None:
             return (whole,)
         single = tuple(
             If(self._is_inside(p), (Assign(self._element(target, p, {}), "=", value),))

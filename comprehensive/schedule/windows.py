@@ -9,6 +9,10 @@
 A point reads its row where the last subscript is the last coordinate and what is the same for all points or a
 constant.  What the windows hold is read by one of the points anyway.  Accesses of 16 bytes ask for data, rows and
 everything else in a subscript but its constants to be multiples of a vector: the kernel has another way for others.
+
+A vector of which the limits cut off some points may be read whole where it lies inside of its array.  It does where
+rows are rows of the array.  Behind a pointer it does where the rows next to it, on both sides, are read too: what lies
+between elements of one array is of that array, and rows are at least a vector apart.
 Measured on one H200, share of the rate of a copy, element by element and in windows: 1-D Jacobi 0.88 and 1.00, 2-D
 0.85 and 0.96, 3-D heat 0.76 and 0.92.
 """
@@ -21,7 +25,7 @@ from dataclasses import dataclass
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.ir import Array, Nest, RegisterTile
 from comprehensive.loops.rewrite import conditional_parts, substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -49,6 +53,18 @@ MOST_STATEMENTS = 64
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """The points of which a vector may be read whole that the limits cut.
+
+    All of them, or those with neighbours on both sides along the coordinate number ``beside``, as long as ``strides``
+    (arrays, and the number of one of their subscripts) are not zero.
+    """
+
+    beside: int | None = None
+    strides: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Windows:
     """The windows through which points read rows of arrays.
 
@@ -62,8 +78,8 @@ class Windows:
     windows: tuple[Window, ...]
     places: Mapping[Index, tuple[int, int]]
     alignments: tuple[Alignment, ...]
-    may_be_cut: bool
-    """Whether the points of a vector that are outside of the limits may be read too: rows are rows of the array."""
+    cut: Cut | None
+    """The points of which vectors may be read whole that the limits cut, if there are any."""
 
 
 def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
@@ -115,8 +131,8 @@ def _windows(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Windows 
     floating = all(not a.type.is_integer for a in arrays) and all(not t.is_integer for t in scalars)
     # A point that is not there could divide by 0, which ends the program on a CPU.
     divides = any(map(_divides, statements_in(straight)))
-    may_be_cut = all(a.rank > 1 and a.whole_rows for a in arrays) and floating and not divides
-    return Windows(straight, steps, tuple(windows), places, alignments, may_be_cut)
+    cut = rows.cut(tile, windows, arrays) if floating and not divides else None
+    return Windows(straight, steps, tuple(windows), places, alignments, cut)
 
 
 class _NoWindowError(Exception):
@@ -175,6 +191,37 @@ class _Rows:
         if any(along in self._ring.names_in(value) for value in inside):
             return ()
         return steps_of(self._body, windows, places, along)
+
+    def cut(self, tile: RegisterTile, windows: Sequence[Window], arrays: Sequence[Array]) -> Cut | None:
+        """Return the points of which vectors may be read whole that the limits cut."""
+        if all(array.rank > 1 and array.whole_rows for array in arrays):
+            return Cut()
+        if tile.predicate is not None:
+            return None
+        read = [window for window in windows if not self._is_whole(window.array, arrays)]
+        for number, name in enumerate(self._others):
+            strides = [self._stride(window, name) for window in read]
+            if None not in strides:
+                found = dict.fromkeys(
+                    (w.array, n) for w, n in zip(read, strides, strict=True) if n is not None
+                )
+                return Cut(number, tuple(found))
+        return None
+
+    @staticmethod
+    def _is_whole(name: str, arrays: Sequence[Array]) -> bool:
+        return any(a.name == name and a.rank > 1 and a.whole_rows for a in arrays)
+
+    def _stride(self, window: Window, name: str) -> int | None:
+        """The number of the subscript, one before the last, that alone has the coordinate, times a constant."""
+        having = [n for n, value in enumerate(window.row) if name in self._ring.names_in(value)]
+        if len(having) != 1 or having[0] == len(window.row) - 1:
+            return None
+        value = window.row[having[0]]
+        factor = value.coefficient(name, 1)
+        rest = value - factor * Polynomial.symbol(name)
+        is_linear = not factor.symbols and name not in self._ring.names_in(rest)
+        return having[0] if is_linear and factor else None
 
     def _reference(self, reference: Index, stored: set[str]) -> None:
         if reference.array not in self._data or reference.array in stored:

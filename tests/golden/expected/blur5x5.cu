@@ -93,19 +93,26 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     #pragma unroll
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
-      if (o0 + (t0 * U0 + U0) <= y0_limit && (0 <= first && first + 4 <= y1_limit)) {
+      if (o0 + (t0 * U0 + U0) <= y0_limit
+          && (cf_together == 4 && in_stride0 != 0 && 0 < o0 + t0 * U0 && o0
+          + (t0 * U0 + U0) < y0_limit ? 0 <= first + 3 && first < y1_limit : 0 <= first && first
+          + 4 <= y1_limit)) {
         // stream(in): a window that moves down the rows, each read once
         float value_out[U0][4];
         float sum[U0][4];
         #pragma unroll
         for (int row = 0; row < U0 + 4; row++) {
           float window_in[8];
-          window_in[0] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + first];
-          window_in[1] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 1)];
+          window_in[0] = 0 <= first && first < y1_limit
+              ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + first] : 0;
+          window_in[1] = 0 <= first && first < y1_limit || 0 <= first + 1 && first + 1 < y1_limit
+              ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 1)] : 0;
           cf_vectors<cf_together, 4, 4>(&window_in[2],
               &in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 2)]);
-          window_in[6] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 6)];
-          window_in[7] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 7)];
+          window_in[6] = 0 <= first + 2 && first + 2 < y1_limit || 0 <= first + 3 && first
+              + 3 < y1_limit ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 6)] : 0;
+          window_in[7] = 0 <= first + 3 && first + 3 < y1_limit
+              ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 7)] : 0;
           if (row < U0) {
             const int r0 = row;
             #pragma unroll
@@ -194,8 +201,19 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
               value_out[r0][point] = sum[r0][point] / 25.0f;
             }
 #line "blur5x5.cu"
-            cf_store_vector<cf_together>(&out[(y0 + 2) * out_stride0 + (first + 2)],
-                &value_out[r0][0]);
+            if (0 <= first && first + 4 <= y1_limit) {
+              cf_store_vector<cf_together>(&out[(y0 + 2) * out_stride0 + (first + 2)],
+                  &value_out[r0][0]);
+            } else {
+              if (0 <= first && first < y1_limit)
+                out[(y0 + 2) * out_stride0 + (first + 2)] = value_out[r0][0];
+              if (0 <= first + 1 && first + 1 < y1_limit)
+                out[(y0 + 2) * out_stride0 + (first + 3)] = value_out[r0][1];
+              if (0 <= first + 2 && first + 2 < y1_limit)
+                out[(y0 + 2) * out_stride0 + (first + 4)] = value_out[r0][2];
+              if (0 <= first + 3 && first + 3 < y1_limit)
+                out[(y0 + 2) * out_stride0 + (first + 5)] = value_out[r0][3];
+            }
           }
         }
       } else {

@@ -177,6 +177,21 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "n", "n"), "f4"), "b": (("m", "n", "n"), "f4")},
     ),
+    "a cube behind pointers": (
+        CUBE.format(
+            parameters="const float *a, float *b",
+            body="int at = (i * n + j) * n + k; b[at] = a[at] - 0.5f * (a[at - n * n] + a[at + n * n] + a[at - n] "
+            "+ a[at + n] + a[at - 1] + a[at + 1]);",
+        ),
+        {"a": (("m*n*n",), "f4"), "b": (("m*n*n",), "f4")},
+    ),
+    "rows behind a pointer, the last first": (
+        PLANE.format(
+            parameters="const float *a, float *b",
+            body="b[i*n + j] = a[(m-1-i)*n + j-1] + a[(m-1-i)*n + j+1];",
+        ),
+        {"a": (("m*n",), "f4"), "b": (("m*n",), "f4")},
+    ),
     "a line, the halves of an array in turns": (
         LINE.format(
             parameters="int a[2*n]",
@@ -208,6 +223,35 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     assert ("for (int row = 0;" in sources_of(source)["f.cu"]) == (name in MARCHING)
     runs = [run for run in RUNS if not name.startswith("a cube") or run["m"] < M]
     assert run_all(source, arrays, runs, tmp_path) == set()
+
+
+NEIGHBOURED = {
+    "rows of a flat array": "a_stride0 != 0 && 0 < o0 + t0 * U0 &&",
+    "rows behind a pointer, the last first": "a_stride0 != 0 && 0 < o0 + t0 * U0 &&",
+    "a cube behind pointers": "a_stride0 != 0 && 0 < o0 + t0 * U0 &&",
+}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURED)
+def test_behind_a_pointer_a_cut_vector_is_read_whole_between_other_rows(name: str) -> None:
+    text = " ".join(sources_of(CASES[name][0])["f.cu"].split())
+    assert f"(cf_together == 4 && {NEIGHBOURED[name]}" in text
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "a[j-1] + a[j+1] + c[i*n + j]",  # one row for all points: nothing is known behind its end
+        "a[i/2*n + j-1] + a[i/2*n + j+1]",  # the same row for two
+    ],
+)
+def test_behind_a_pointer_a_cut_vector_without_rows_on_both_sides_is_not_read_whole(read: str) -> None:
+    source = PLANE.format(parameters="const float *a, const float *c, float *b", body=f"b[i*n + j] = {read};")
+    assert has_windows(compilation_of(source))
+    text = " ".join(sources_of(source)["f.cu"].split())
+    assert "first + 4 <= y1_limit" in text
+    assert "(cf_together == 4 ? 0 <= first" not in text
+    assert "(cf_together == 4 &&" not in text
 
 
 NO_WINDOWS = (
