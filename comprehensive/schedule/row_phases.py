@@ -305,13 +305,23 @@ class RowPhases:
         if phase.merged:
             self._tree(number, phase)
 
-    def _shared_loop(self, number: int, loop: For, body: Sequence[Stmt]) -> For:
-        """A loop of which each lane does every so many steps."""
-        steps = tuple(
+    def _shared_loop(self, number: int, loop: For, body: Sequence[Stmt]) -> Stmt:
+        """A loop of which each lane does every so many steps.
+
+        Where a row that is not there does nothing in it, it leaves the loop out: around each step the condition keeps
+        the compiler from loading for several steps at once (layer norm on an H200: 186 us, and 171 around the loop).
+        """
+        steps = [
             each for time, statement in enumerate(body) for each in self._step(number, time, statement, loop)
-        )
+        ]
+        guarded = [
+            s.then for s in steps if isinstance(s, If) and s.condition == self._is_there and not s.otherwise
+        ]
+        is_guarded = len(guarded) == len(steps)
+        inner = tuple(s for then in guarded for s in then) if is_guarded else tuple(steps)
         lane, limit = self.context.name("lane"), self._limit(loop.bound)
-        return For(ScalarType.INT, loop.iterator, lane, "<", limit, self._lanes, steps, loop.span)
+        shared: Stmt = For(ScalarType.INT, loop.iterator, lane, "<", limit, self._lanes, inner, loop.span)
+        return If(self._is_there, (shared,)) if is_guarded else shared
 
     def _tree(self, number: int, phase: Parallel) -> None:
         """Put together what the lanes of a row have: pairs, pairs of pairs, and so on."""

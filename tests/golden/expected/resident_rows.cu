@@ -323,11 +323,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   __syncthreads();
   sum = told_sum[t0];
   // distribute(j): the lanes of a row share the steps
+  if (point < y_1_limit)
 #line 15 "resident_rows.mf"
-  for (int j = lane; j < j_limit; j += D)
-#line "resident_rows.cu"
-    if (point < y_1_limit)
-#line 16 "resident_rows.mf"
+    for (int j = lane; j < j_limit; j += D)
       y[y_1 * y_stride0 + j] = row_y[j] / sum;
 #line "resident_rows.cu"
 }
