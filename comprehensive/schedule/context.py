@@ -135,6 +135,7 @@ class TileContext:
             "rows",
             "columns",
             "mirror",
+            "fours",
         ]
         for number in range(len(tile.coordinates)):
             of_coordinate = ("i", "o", "e", "t", "r", "blocks", "low", "high", "place", "turned")

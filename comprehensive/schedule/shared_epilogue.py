@@ -41,6 +41,7 @@ from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
+WORD_BYTES = 4
 PADDING = 8
 """Elements between rows of sums."""
 
@@ -57,9 +58,10 @@ def stored_through_shared_memory(
     layout: OperandLayout, around: AroundLoop, jam: UnrollAndJam
 ) -> tuple[KernelStmt, ...]:
     """Return what follows the loop, for all points of a block."""
-    sums = _sum_of(around)
-    if sums is None:
+    found = sum_of(around)
+    if found is None:
         return layout.of_points(*around.stored(jam))
+    sums, type = found
     context = layout.context
     again, ends = around.behind(jam)
     columns = product([Name(context.tile.coordinates[1].threads), Name(context.tile.coordinates[1].each)])
@@ -76,12 +78,12 @@ def stored_through_shared_memory(
     points = [
         constant(c.name, Binary("+", context.name(f"e{n}"), at)) for n, (c, at) in enumerate(coordinates)
     ]
-    inner: tuple[Stmt, ...] = _statements(around, ends, sums, value)
+    inner: tuple[Stmt, ...] = point_of(around, ends, sums, value)
     for guard in reversed(context.inside()):
         inner = (If(guard, inner),)
     each: tuple[Stmt, ...] = (
         constant(place.identifier, Binary("+", times(turn, layout.threads), context.name("thread"))),
-        Declare(ScalarType.FLOAT, value.identifier, initial=element(row, column), const=not is_assigned),
+        Declare(type, value.identifier, initial=element(row, column), const=not is_assigned),
         *points,
         *inner,
     )
@@ -91,9 +93,9 @@ def stored_through_shared_memory(
         Await(ZERO),
         Barrier(),
         Comment(
-            f"stage({_called(around, sums)}): {text} sums through shared memory, to threads beside each other"
+            f"stage({called(around, sums)}): {text} sums through shared memory, to threads beside each other"
         ),
-        SharedTile(shared.identifier, ScalarType.FLOAT, ZERO, ""),
+        SharedTile(shared.identifier, type, ZERO, ""),
         *written,
         Barrier(),
         *again,
@@ -101,27 +103,27 @@ def stored_through_shared_memory(
     )
 
 
-def _sum_of(around: AroundLoop) -> Expr | None:
-    """The one scalar or element in registers that what follows the loop reads, if it is a float."""
+def sum_of(around: AroundLoop) -> tuple[Expr, ScalarType] | None:
+    """The one scalar or element in registers that what follows the loop reads, if it has 4 bytes, and its type."""
     scalars = {s.name: s.type for s in around.before if isinstance(s, Declare)}
     read = {e for x in expressions_in(around.after) for e in subexpressions(x)}
     names = [name for name in scalars if Name(name) in read]
     found: list[tuple[Expr, ScalarType]] = [(Name(name), scalars[name]) for name in names]
     found += [(around.private(a), around.context.nest.array(a).type) for a in around.held]
     match found:
-        case [(expression, ScalarType.FLOAT)]:
-            return expression
+        case [(expression, type)] if type.size_bytes == WORD_BYTES:
+            return expression, type
         case _:
             return None
 
 
-def _called(around: AroundLoop, sums: Expr) -> str:
+def called(around: AroundLoop, sums: Expr) -> str:
     """Return what the program calls the sums."""
     (array,) = around.held or ("",)
     return sums.identifier if isinstance(sums, Name) else around.context.nest.array(array).pointer
 
 
-def _statements(around: AroundLoop, ends: UnrollAndJam, sums: Expr, value: Name) -> tuple[Stmt, ...]:
+def point_of(around: AroundLoop, ends: UnrollAndJam, sums: Expr, value: Name) -> tuple[Stmt, ...]:
     """Return what follows the loop at a point, with the sum in ``value``."""
 
     def replaced(expression: Expr) -> Expr:

@@ -5,7 +5,8 @@
     for (k) sum += a[y0][k] * b[k][y1]     a: tiles of T0*U0 rows and D columns;  b: D rows and T1*U1 columns
 
 Composed of: split, bind, unroll and jam, stage(SHARED, S pieces of D steps in flight), stage(REGISTER, a step ahead),
-accumulate (`reduction.py`, `gemm_loop.py`).
+accumulate, epilogue through shared memory where rows are not aligned (`reduction.py`, `gemm_loop.py`,
+`coalesced_epilogue.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.coalesced_epilogue import stored_by_neighbours
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.gemm_loop import patch_steps
@@ -40,7 +42,7 @@ class Product:
         return tile if obstacle is None else NotApplicable(obstacle)
 
     def lower(self, context: TileContext) -> TileKernel:
-        return reduction(context, BlockOrder.GROUPS, patch_steps)
+        return reduction(context, BlockOrder.GROUPS, patch_steps, ends=stored_by_neighbours)
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return for_wide_elements(kernel, table("product"))

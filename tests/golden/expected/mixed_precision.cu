@@ -171,21 +171,54 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       }
 #line "mixed_precision.cu"
   }
-  const int e0 = cf_again(o0);
-  const int e1 = cf_again(o1);
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-        if (y1 < y1_limit)
+  if (cf_together == 4 || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0
+      + T0 * U0) {
+    const int e0 = cf_again(o0);
+    const int e1 = cf_again(o1);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      if (y0 < y0_limit)
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          if (y1 < y1_limit)
 #line 9 "mixed_precision.mf"
-          c[y0 * c_stride0 + y1] = __float2half_rn(sum[r0][r1]);
-      }
-  }
+            c[y0 * c_stride0 + y1] = __float2half_rn(sum[r0][r1]);
+        }
+    }
 #line "mixed_precision.cu"
+  } else {
+    cf_await<0>();
+    // stage(sum): sums through shared memory, to threads beside each other
+    float *const sums = (float *)cf_shared;
+    const int e0 = cf_again(o0);
+    const int e1 = cf_again(o1);
+    const int line = thread / (4 * T1);
+    const int column = thread % (4 * T1);
+    #pragma unroll
+    for (int fours = 0; fours < U1 / 4; fours++) {
+      __syncthreads();
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+        #pragma unroll
+        for (int r1 = 0; r1 < 4; r1++)
+          sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = sum[r0][4 * fours + r1];
+      __syncthreads();
+      #pragma unroll
+      for (int turn = 0; turn < 4 * U0; turn++) {
+        const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
+        const int y0 = e0
+            + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
+        const int y1 = e1 + (fours * (4 * T1) + column);
+        if (y0 < y0_limit)
+          if (y1 < y1_limit)
+#line 9 "mixed_precision.mf"
+            c[y0 * c_stride0 + y1] = __float2half_rn(value);
+      }
+#line "mixed_precision.cu"
+    }
+  }
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
