@@ -99,7 +99,6 @@ def _through_shared_memory(
     row = substitute(
         layout.places()[0], {r0.identifier: Binary("/", turn, FOUR), t0.identifier: thread_of_row}
     )
-    is_assigned = isinstance(sums, Name) and sums.identifier in assigned_scalars(around.after)
     inner: tuple[Stmt, ...] = point_of(around, ends, sums, value)
     for guard in reversed(context.inside()):
         inner = (If(guard, inner),)
@@ -108,7 +107,7 @@ def _through_shared_memory(
             type,
             value.identifier,
             initial=element(Binary("+", times(turn, by_turn), line), column),
-            const=not is_assigned,
+            const=value.identifier not in assigned_scalars(inner),
         ),
         constant(rows.name, Binary("+", context.name("e0"), row)),
         constant(columns.name, Binary("+", context.name("e1"), Binary("+", times(group, across), column))),

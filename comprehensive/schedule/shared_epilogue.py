@@ -71,7 +71,6 @@ def stored_through_shared_memory(
     def element(row: Expr, column: Expr) -> Index:
         return Index(shared.identifier, (Binary("+", times(row, pitch), column),))
 
-    is_assigned = isinstance(sums, Name) and sums.identifier in assigned_scalars(around.after)
     row, column = Binary("/", place, columns), Binary("%", place, columns)
     counts = [Name(c.each) for c in context.tile.coordinates]
     coordinates = zip(context.tile.coordinates, (row, column), strict=True)
@@ -83,7 +82,12 @@ def stored_through_shared_memory(
         inner = (If(guard, inner),)
     each: tuple[Stmt, ...] = (
         constant(place.identifier, Binary("+", times(turn, layout.threads), context.name("thread"))),
-        Declare(type, value.identifier, initial=element(row, column), const=not is_assigned),
+        Declare(
+            type,
+            value.identifier,
+            initial=element(row, column),
+            const=value.identifier not in assigned_scalars(inner),
+        ),
         *points,
         *inner,
     )

@@ -25,6 +25,11 @@ LOOP = "for (int l = 0; l < k; l++) s += a[i][l] * b[l][j];"
 BODIES = {
     "a sum": (PARAMETERS, ARRAYS, f"float s = 0; {LOOP} c[i][j] = s;"),
     "an element": (PARAMETERS, ARRAYS, "for (int l = 0; l < k; l++) c[i][j] += a[i][l] * b[l][j];"),
+    "an element that is changed": (
+        PARAMETERS,
+        ARRAYS,
+        "c[i][j] = 0; for (int l = 0; l < k; l++) c[i][j] += a[i][l] * b[l][j]; c[i][j] *= 0.5f;",
+    ),
     "a sum that is changed": (
         PARAMETERS,
         ARRAYS,
@@ -44,7 +49,12 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("name", quick_of(BODIES, {"a sum that is changed", "points on one side of an edge"}))
+@pytest.mark.parametrize(
+    "name",
+    quick_of(
+        BODIES, {"a sum that is changed", "an element that is changed", "points on one side of an edge"}
+    ),
+)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     parameters, arrays, body = BODIES[name]
     source = PLANE.format(parameters=parameters, body=body)
