@@ -38,9 +38,10 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.around_loop import AroundLoop
+from comprehensive.schedule.bounded_reads import without_bounds
 from comprehensive.schedule.boxes import FOUR, Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
 from comprehensive.schedule.fragments import Fragments
@@ -229,11 +230,25 @@ class BoxLoop:
             *self._begun(last),
             constant(self.left, self._left(Name(self.first))),
             *self.boxes.begins(slot),
-            *self._steps(),
+            *self._steps_within_bounds(),
             Assign(slot, "=", Conditional(Binary("==", behind, stages), ZERO, behind)),
         )
 
     # --- the steps of a piece
+
+    def _steps_within_bounds(self) -> tuple[KernelStmt, ...]:
+        """The steps; where no bound cuts the boxes of the piece, without the comparisons that these are."""
+        bounding = self.loops.bounding
+        if not bounding:
+            return self._steps()
+        split = self.loops.split
+        body = map_expressions(split.body, lambda expr: without_bounds(expr, bounding))
+        inside = replace(
+            self, loops=replace(self.loops, path=(*self.loops.path[:-1], replace(split, body=body)))
+        )
+        at = {loop.iterator: Name(loop.iterator) for loop in self.loops.path[:-1]}
+        clear = self.boxes.is_clear({**at, split.iterator: Name(self.first)}, Name(self.left))
+        return (If(clear, inside._steps(), self._steps(), uniform=True),)
 
     def _steps(self) -> tuple[KernelStmt, ...]:
         z, left, depth = self.context.name("z"), Name(self.left), Name(self.context.tile.depth)

@@ -26,11 +26,20 @@ from comprehensive.kernel_ir.kernel import (
     StageBox,
 )
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, expression, least, plus, product, times, total
+from comprehensive.kernel_ir.terms import (
+    conjunction,
+    constant,
+    expression,
+    least,
+    plus,
+    product,
+    times,
+    total,
+)
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
-from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -62,6 +71,22 @@ class GroupNames:
     @staticmethod
     def of(array: str, name: Namer) -> GroupNames:
         return GroupNames(*(name(f"{base}_{array}") for base in ("shared", "feed", "piece", "window")))
+
+
+@dataclass(frozen=True, slots=True)
+class BoxCut:
+    """A box along an axis with bounds: ``begin`` is the subscript from which on it is copied, ``origin`` that with
+    which it would begin without bounds."""
+
+    begin: str
+    origin: Expr
+    declared: tuple[Stmt, ...]
+    high: Expr | None
+
+    def valid(self, count: Expr) -> Expr:
+        """The number of elements that are copied, of so many from the origin on."""
+        end = Binary("+", self.origin, count)
+        return Binary("-", end if self.high is None else least(end, self.high), Name(self.begin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +146,8 @@ class Boxes:
         """Whether several elements can be copied at once: what the box begins with is known to launches."""
         last = group.axes[-1]
         scalars = {s.name for s in self.context.nest.scalars}
-        return self.contiguous(group) == len(group.axes) - 1 and names_read(last.rest) <= scalars
+        is_row = self.contiguous(group) == len(group.axes) - 1 and names_read(last.rest) <= scalars
+        return is_row and not last.is_bounded
 
     @property
     def split(self) -> str:
@@ -205,44 +231,80 @@ class Boxes:
                 threads,
             )
             for group, names in zip(self.groups, self.names, strict=True)
-            for axes in [self._four_axes(group, ZERO)]
+            for axes in [self._four_axes(group, ZERO, self._bounded_axes(group, names))]
         )
 
     def stages(self, slot: Expr, at: Mapping[str, Expr], left: Expr) -> tuple[KernelStmt, ...]:
         """Boxes are begun to be copied to a slot: for the iterators ``at`` these values, ``left`` steps of the last."""
-        return tuple(
-            StageBox(
-                names.feed,
-                plus(Name(names.shared), self._slot(group, slot)),
-                self._source(group, at),
-                tuple(valid for _, _, _, valid in self._four_axes(group, left)),
+        found: list[KernelStmt] = []
+        for group, names in zip(self.groups, self.names, strict=True):
+            cuts = {n: self._cut(group, names, n, at) for n, axis in enumerate(group.axes) if axis.is_bounded}
+            found += [declared for cut in cuts.values() for declared in cut.declared]
+            factors = self.factors(group)
+            skipped = [
+                times(Binary("-", Name(cut.begin), cut.origin), self.product_of_sizes(factors[n]))
+                for n, cut in cuts.items()
+            ]
+            found.append(
+                StageBox(
+                    names.feed,
+                    total(
+                        [Name(names.shared), *(e for e in (self._slot(group, slot), *skipped) if e != ZERO)]
+                    ),
+                    self._source(group, at, {n: Name(cut.begin) for n, cut in cuts.items()}),
+                    tuple(valid for _, _, _, valid in self._four_axes(group, left, cuts)),
+                )
             )
-            for group, names in zip(self.groups, self.names, strict=True)
-        )
+        return tuple(found)
 
-    def _source(self, group: ReferenceGroup, at: Mapping[str, Expr]) -> Index:
-        """The first element of a box."""
-        origins = {c.name: self.context.name(f"o{n}") for n, c in enumerate(self.context.tile.coordinates)}
+    def _cut(self, group: ReferenceGroup, names: GroupNames, number: int, at: Mapping[str, Expr]) -> BoxCut:
+        """Return where a box begins along an axis with bounds, without what comes before these."""
+        axis, origin = group.axes[number], self._origin(group.axes[number], at)
+        begin = f"{names.feed}_from{number}"
+        first = origin if axis.low is None else _most(origin, axis.low)
+        return BoxCut(begin, origin, (constant(begin, first),), axis.high)
+
+    def _bounded_axes(self, group: ReferenceGroup, names: GroupNames) -> dict[int, BoxCut]:
+        """Return the axes with bounds, for declarations, which do not say where a box begins."""
+        at = {loop.iterator: ZERO for loop in self.loops.path}
+        return {n: self._cut(group, names, n, at) for n, axis in enumerate(group.axes) if axis.is_bounded}
+
+    def is_clear(self, at: Mapping[str, Expr], left: Expr) -> Expr:
+        """The condition that no bound cuts the boxes of a piece."""
+        conditions: list[Expr] = []
+        for group in self.groups:
+            for axis in group.axes:
+                origin = self._origin(axis, at)
+                if axis.low is not None:
+                    conditions.append(Binary("<=", axis.low, origin))
+                if axis.high is not None:
+                    conditions.append(Binary("<=", Binary("+", origin, self._valid(axis, left)), axis.high))
+        return conjunction(conditions)
+
+    def _source(self, group: ReferenceGroup, at: Mapping[str, Expr], begins: Mapping[int, Expr]) -> Index:
+        """The first element of a box; ``begins`` are its subscripts along axes that bounds may cut."""
         subscripts = tuple(
-            total(
-                [
-                    e
-                    for e in (
-                        *(
-                            times(IntLiteral(factor), {**origins, **at}[name])
-                            for name, factor in axis.factors.items()
-                            if name not in self.loops.inner
-                        ),
-                        substitute(axis.rest, at),
-                    )
-                    if e != ZERO
-                ]
-            )
-            for axis in group.axes
+            begins[number] if number in begins else self._origin(axis, at)
+            for number, axis in enumerate(group.axes)
         )
         return flat(Index(group.array, subscripts), self.context.strides)
 
-    def _axes(self, group: ReferenceGroup, left: Expr) -> list[tuple[Polynomial, Expr, Expr, Expr]]:
+    def _origin(self, axis: BoxAxis, at: Mapping[str, Expr]) -> Expr:
+        """The first subscript of a box along an axis."""
+        origins = {c.name: self.context.name(f"o{n}") for n, c in enumerate(self.context.tile.coordinates)}
+        summands = (
+            *(
+                times(IntLiteral(factor), {**origins, **at}[name])
+                for name, factor in axis.factors.items()
+                if name not in self.loops.inner
+            ),
+            substitute(axis.rest, at),
+        )
+        return total([e for e in summands if e != ZERO])
+
+    def _axes(
+        self, group: ReferenceGroup, left: Expr, cuts: Mapping[int, BoxCut]
+    ) -> list[tuple[Polynomial, Expr, Expr, Expr]]:
         """Elements, pitch, stride and elements that are there, along each axis of which there are several elements.
 
         Axes that are one in global and in shared memory count as one.
@@ -253,16 +315,20 @@ class Boxes:
             zip(group.axes, self.factors(group)[:-1], strides, strict=True)
         ):
             count, valid, pitch = self._count(axis), self._valid(axis, left), self.product_of_sizes(factors)
-            if found and self._is_whole(group, number):
+            if number in cuts:
+                found.append((count, pitch, stride, cuts[number].valid(valid)))
+            elif found and self._is_whole(group, number):
                 before, _, _, of_before = found.pop()
                 found.append((before * count, pitch, stride, times(of_before, valid)))
             elif count != Polynomial.constant(1) or number == len(group.axes) - 1:
                 found.append((count, pitch, stride, valid))
         return found
 
-    def _four_axes(self, group: ReferenceGroup, left: Expr) -> list[tuple[Polynomial, Expr, Expr, Expr]]:
+    def _four_axes(
+        self, group: ReferenceGroup, left: Expr, cuts: Mapping[int, BoxCut]
+    ) -> list[tuple[Polynomial, Expr, Expr, Expr]]:
         """The same with axes of one element in front."""
-        axes = self._axes(group, left)
+        axes = self._axes(group, left, cuts)
         one = (Polynomial.constant(1), ZERO, ZERO, ONE)
         return [one] * (MOST_AXES - len(axes)) + axes
 
@@ -274,7 +340,8 @@ class Boxes:
             return False
         both = {number - 1, number}
         return (
-            self.contiguous(group) not in both
+            not any(group.axes[n].is_bounded for n in both)
+            and self.contiguous(group) not in both
             and (axis.rest, axis.span) == (ZERO, 0)
             and self.text(self._count(axis)) == dims[number]
             and self._count(group.axes[number - 1]) != Polynomial.constant(1)
@@ -341,6 +408,10 @@ class Boxes:
         return tuple(
             self.place(n, self.context.name(f"r{n}")) for n in range(len(self.context.tile.coordinates))
         )
+
+
+def _most(left: Expr, right: Expr) -> Expr:
+    return Conditional(Binary("<", left, right), right, left)
 
 
 def elements_along(axis: BoxAxis, counts: Mapping[str, Polynomial]) -> Polynomial:

@@ -171,19 +171,13 @@ def is_inside(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -> bo
     stay inside of these.  Of other data the program has to read the element of the largest subscripts, at some point
     and in a step that does something: all elements before it, from the first one on, belong to the same object.
     """
+    array = nest.array(reference.array)
+    if array.whole_rows and array.dims is not None and None not in array.dims:
+        return is_in_extents(nest, tile, loop, reference)
     # isl is slow to import.
     from comprehensive.poly.always import always_holds
 
-    variables = {c.name: c.limit for c in (*tile.coordinates, *tile.batch)} | {loop.iterator: loop.bound}
-    some = [Binary("<", ZERO, limit) for limit in variables.values()]
-    known = replace(nest, preconditions=(*nest.preconditions, *some))
-    array = nest.array(reference.array)
-    if array.whole_rows and array.dims is not None and None not in array.dims:
-        return all(
-            always_holds(known, inside)
-            for subscript, extent in zip(reference.subscripts, array.dims, strict=True)
-            for inside in _bounds(subscript, extent, variables)
-        )
+    variables, known = _ranges(nest, tile, loop)
     below = [Binary("<=", ZERO, substitute(s, dict.fromkeys(variables, ZERO))) for s in reference.subscripts]
     if not all(always_holds(known, each) for each in below):
         return False
@@ -196,6 +190,29 @@ def is_inside(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -> bo
         if always_holds(known, conjunction([substitute(part, at) for part in done])):
             return True
     return False
+
+
+def is_in_extents(nest: Nest, tile: RegisterTile, loop: For, reference: Index) -> bool:
+    """Whether a reference of the loop stays inside of the declared extents of its array, at all points and in all
+    steps: its elements are there, whether the program reads them or not."""
+    from comprehensive.poly.always import always_holds
+
+    array = nest.array(reference.array)
+    if not array.whole_rows or array.dims is None or None in array.dims:
+        return False
+    variables, known = _ranges(nest, tile, loop)
+    return all(
+        always_holds(known, inside)
+        for subscript, extent in zip(reference.subscripts, array.dims, strict=True)
+        for inside in _bounds(subscript, extent, variables)
+    )
+
+
+def _ranges(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Mapping[str, Expr], Nest]:
+    """Return the limits of coordinates, batch and loop, and the nest where none of these is empty."""
+    variables = {c.name: c.limit for c in (*tile.coordinates, *tile.batch)} | {loop.iterator: loop.bound}
+    some = [Binary("<", ZERO, limit) for limit in variables.values()]
+    return variables, replace(nest, preconditions=(*nest.preconditions, *some))
 
 
 def _bounds(subscript: Expr, extent: Expr | None, variables: Mapping[str, Expr]) -> list[Expr]:

@@ -20,7 +20,7 @@ from comprehensive.loops.rewrite import always_evaluated, conditional_parts
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO
-from comprehensive.schedule.equalize import is_inside
+from comprehensive.schedule.equalize import is_in_extents, is_inside
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.predicate import reads_no_more, stays_inside
 from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
@@ -164,8 +164,11 @@ def operands_of(
     conditional -= {
         e.array for x in expressions_in(loop.body) for e in always_evaluated(x) if isinstance(e, Index)
     }
-    if conditional:
-        raise _NoPieceError(f"'{data[min(conditional)]}' is read under a condition")
+    for name in sorted(conditional):
+        if not is_in_extents(nest, tile, loop, found[name]):
+            raise _NoPieceError(
+                f"'{data[name]}' is read under a condition, and may not be there where it does not hold"
+            )
     for name, reference in found.items():
         if name in written:
             raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")

@@ -9,20 +9,24 @@ A group is the references to an array that differ in constants alone.  Each subs
 iterators, each times a constant of at least 0, and of what is the same for all points: what a block reads of it is an
 interval, and the box has both of its corners among the elements read.  All that lies between two elements of an array
 is there, so that boxes may be copied whole.  Where constants differ, corners may be elements that nothing reads: then
-rows have to be whole, or each reference is a group of its own.
+rows have to be whole, or each reference is a group of its own.  What is read under a condition on its subscripts alone
+is copied between these bounds (`bounded_reads.py`); under another one, it has to be there all the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated, conditional_parts
-from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLiteral, Stmt
+from comprehensive.loops.rewrite import always_evaluated, substitute
+from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Index, IntLiteral, Stmt, Unary
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.schedule.bounded_reads import Bounds, at_least_zero, bounded, read_under
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.operands import loops_of
@@ -39,6 +43,14 @@ class BoxAxis:
     factors: Mapping[str, int]
     rest: Expr
     span: int
+    low: Expr | None = None
+    """The first subscript that the program reads, if it says which."""
+    high: Expr | None = None
+    """The subscript behind the last one that it reads."""
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.low is not None or self.high is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,10 @@ class LoopNest:
     inner: Mapping[str, int]
     held: Mapping[str, Index]
     groups: tuple[ReferenceGroup, ...]
+    bounding: frozenset[Expr] = frozenset()
+    """The comparisons that are bounds of some axis: they hold at all points whose boxes no bound cuts."""
+    conditions: tuple[Expr, ...] = ()
+    """The conditions on scalars under which the program reads the first and the last elements of its arrays."""
 
     @property
     def split(self) -> For:
@@ -92,7 +108,9 @@ def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
     references = _References(nest, tile, body, path)
     held = references.held()
     at = body.index(path[0])
-    return LoopNest(body[:at], path, body[at + 1 :], _inner(path[-1]), held, references.groups(held))
+    groups = references.groups(held)
+    bounding, conditions = frozenset(references.bounding), tuple(dict.fromkeys(references.conditions))
+    return LoopNest(body[:at], path, body[at + 1 :], _inner(path[-1]), held, groups, bounding, conditions)
 
 
 def _check_loops(body: tuple[Stmt, ...], path: Sequence[For]) -> None:
@@ -118,6 +136,9 @@ def _inner(split: For) -> dict[str, int]:
     return found
 
 
+_Key: TypeAlias = tuple[str, tuple[Polynomial, ...], tuple[Bounds, ...] | None]
+
+
 @dataclass(slots=True)
 class _References:
     nest: Nest
@@ -125,6 +146,8 @@ class _References:
     body: tuple[Stmt, ...]
     path: tuple[For, ...]
     ring: Ring = field(default_factory=Ring)
+    bounding: list[Expr] = field(default_factory=list[Expr])
+    conditions: list[Expr] = field(default_factory=list[Expr])
 
     def held(self) -> dict[str, Index]:
         """The elements that the loops assign, which are the same in all steps."""
@@ -144,19 +167,22 @@ class _References:
     def groups(self, held: Mapping[str, Index]) -> tuple[ReferenceGroup, ...]:
         """Return the groups of what else the loops read, one after the other as the program comes to them."""
         self._check_arrays(held)
-        self._check_conditions()
+        under = self._under()
         between = [s for loop in self.path[:-1] for s in loop.body if s not in self.path]
         for reference in self._data_in(tuple(between)):
             if reference.array in held or self._variables(reference) & self._points:
                 raise NoBoxError(f"'{self._called(reference)}' is read at each point between the loops")
-        found: dict[object, list[tuple[Index, tuple[Polynomial, ...]]]] = {}
+        found: dict[_Key, list[tuple[Index, tuple[Polynomial, ...]]]] = {}
         for reference in dict.fromkeys(self._data_in(self.path[-1].body)):
             if reference.array in held or not self._variables(reference):
                 continue
             values = tuple(self.ring.read(s) for s in reference.subscripts)
             linear = tuple(value - _constant(value) for value in values)
-            found.setdefault((reference.array, linear), []).append((reference, values))
-        groups = [group for members in found.values() for group in self._grouped(members)]
+            bounds = self._bounds(reference, values, under[reference]) if reference in under else None
+            found.setdefault((reference.array, linear, bounds), []).append((reference, values))
+        groups = [
+            group for (_, _, bounds), members in found.items() for group in self._grouped(members, bounds)
+        ]
         if not groups:
             raise NoBoxError("the loops read nothing that changes from step to step")
         return tuple(groups)
@@ -173,28 +199,134 @@ class _References:
             if reference.array in held and reference != held[reference.array]:
                 raise NoBoxError(f"'{self._called(reference)}' is used in the loops and beside them")
 
-    def _check_conditions(self) -> None:
-        """Check that what is read under a condition is read without one, too."""
-        expressions = expressions_in(self.path[0].body)
-        parts = [part for e in expressions for part in conditional_parts(e)]
+    def _under(self) -> dict[Index, tuple[Expr, ...]]:
+        """Return the comparisons under which references are read that are read nowhere without a condition."""
+        found: dict[Index, tuple[Expr, ...]] = {}
+        expressions = list(expressions_in(self.path[0].body))
         always = {e for x in expressions for e in always_evaluated(x) if isinstance(e, Index)}
-        for e in (e for part in parts for e in subexpressions(part)):
-            if isinstance(e, Index) and e not in always:
-                raise NoBoxError(f"'{self._called(e)}' is read under a condition")
+        data = {a.name for a in self.nest.arrays}
+        for reference, under in read_under(expressions):
+            if reference in always or reference.array not in data:
+                continue
+            if under is None or found.setdefault(reference, under) != under or self._is_computed(under):
+                raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
+        return found
 
-    def _grouped(self, members: Sequence[tuple[Index, tuple[Polynomial, ...]]]) -> list[ReferenceGroup]:
+    def _is_computed(self, under: Sequence[Expr]) -> bool:
+        """Whether comparisons read data, or what a point computes."""
+        known = {s.name for s in self.nest.scalars} | self._points | self._iterators
+        known |= {b.name for b in self.tile.batch}
+        return any(
+            isinstance(e, Index) or not self.ring.names_in(at_least_zero(self.ring, each)) <= known
+            for each in under
+            for e in subexpressions(each)
+        )
+
+    def _bounds(
+        self, reference: Index, values: tuple[Polynomial, ...], under: tuple[Expr, ...]
+    ) -> tuple[Bounds, ...]:
+        """Return the bounds of what is read under comparisons."""
+        scalars = {s.name for s in self.nest.scalars}
+        read = bounded(self.ring, values, under, lambda value: self.ring.names_in(value) <= scalars)
+        if self._is_declared(reference, values, read.axes):
+            pass
+        elif not read.others and self._is_covered(values):
+            pass  # the elements between the bounds are those that the program reads
+        elif not read.bounding:
+            self.conditions += self._where_read(reference, under)
+        else:
+            raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
+        self.bounding += read.bounding
+        return read.axes
+
+    def _is_declared(
+        self, reference: Index, values: tuple[Polynomial, ...], bounds: tuple[Bounds, ...]
+    ) -> bool:
+        """Whether all that is copied lies in the declared extents of the array."""
+        from comprehensive.poly.always import always_holds
+
+        array = self.nest.array(reference.array)
+        if not array.whole_rows or array.dims is None or None in array.dims:
+            return False
+        known, last = self._ranges()
+        for subscript, bound, extent in zip(reference.subscripts, bounds, array.dims, strict=True):
+            assert extent is not None
+            low = substitute(subscript, dict.fromkeys(last, ZERO))
+            high = Binary("+", substitute(subscript, last), ONE)
+            low = low if bound.low is None else self.ring.write(bound.low)
+            high = high if bound.high is None else self.ring.write(bound.high)
+            if not (
+                always_holds(known, Binary("<=", ZERO, low))
+                and always_holds(known, Binary("<=", high, extent))
+            ):
+                return False
+        return True
+
+    def _is_covered(self, values: tuple[Polynomial, ...]) -> bool:
+        """Whether subscripts take all values from the least to the largest one, each whatever the others are."""
+        names = [self.ring.names_in(value) & set(self._order) for value in values]
+        if sum(map(len, names)) != len(frozenset[str]().union(*names)):
+            return False
+        inner = _inner(self.path[-1])
+        for value, own in zip(values, names, strict=True):
+            factors = sorted(
+                (abs(value.coefficient(name, 1).constant_value()), inner.get(name, 1)) for name in own
+            )
+            covered = 0
+            for factor, count in factors:
+                if factor > covered + 1:
+                    return False
+                covered += int(factor) * (count - 1)
+        return True
+
+    def _where_read(self, reference: Index, under: Sequence[Expr]) -> list[Expr]:
+        """Return conditions on scalars under which the first and the last element are read, by some point."""
+        from comprehensive.poly.always import always_holds
+
+        known, last = self._ranges()
+        own = self._variables(reference)
+        others = [name for name in last if name not in own]
+        found: list[Expr] = []
+        for corner in (dict.fromkeys(own, ZERO), {name: last[name] for name in own}):
+            for chosen in product(*((ZERO, last[name]) for name in others)):
+                at = {**corner, **dict(zip(others, chosen, strict=True))}
+                least = (self.ring.write(at_least_zero(self.ring, substitute(e, at))) for e in under)
+                asked = [
+                    e for e in (Binary("<=", ZERO, each) for each in least) if not always_holds(known, e)
+                ]
+                if not any(always_holds(known, Unary("!", e)) for e in asked):
+                    found += asked
+                    break
+            else:
+                raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
+        return found
+
+    def _ranges(self) -> tuple[Nest, dict[str, Expr]]:
+        """Return the nest where no loop is empty, and the last values of coordinates and iterators."""
+        limits: dict[str, Expr] = {c.name: c.limit for c in (*self.tile.coordinates, *self.tile.batch)}
+        limits |= {loop.iterator: loop.bound for loop in self.path}
+        some = [Binary("<", ZERO, limit) for limit in limits.values()]
+        limits |= {name: IntLiteral(count) for name, count in _inner(self.path[-1]).items()}
+        last: dict[str, Expr] = {name: Binary("-", limit, ONE) for name, limit in limits.items()}
+        return replace(self.nest, preconditions=(*self.nest.preconditions, *some)), last
+
+    def _grouped(
+        self, members: Sequence[tuple[Index, tuple[Polynomial, ...]]], bounds: tuple[Bounds, ...] | None
+    ) -> list[ReferenceGroup]:
         """One group, or one for each reference where the corners of the box may not be there."""
         (first, values), *_ = members
         constants = {reference: tuple(map(_constant, found)) for reference, found in members}
         low = tuple(map(min, zip(*constants.values(), strict=True)))
         high = tuple(map(max, zip(*constants.values(), strict=True)))
-        corners = {low, high} <= set(constants.values())
-        if not (corners or self.nest.array(first.array).whole_rows):
-            return [group for member in members for group in self._grouped([member])]
+        corners = {low, high} <= set(constants.values()) and bounds is None
+        if len(members) > 1 and not (corners or self.nest.array(first.array).whole_rows):
+            return [group for member in members for group in self._grouped([member], bounds)]
         axes = tuple(
             self._axis(first, value - _constant(value) + least, most - least)
             for value, least, most in zip(values, low, high, strict=True)
         )
+        if bounds is not None:
+            axes = tuple(map(self._bounded, axes, bounds))
         offsets = {
             reference: tuple(c - least for c, least in zip(found, low, strict=True))
             for reference, found in constants.items()
@@ -216,6 +348,10 @@ class _References:
         if not self.ring.names_in(rest) <= known | self._outer:
             raise NoBoxError(f"a subscript of '{called}' is computed by the point or read from data")
         return BoxAxis(factors, self.ring.write(rest), span)
+
+    def _bounded(self, axis: BoxAxis, bounds: Bounds) -> BoxAxis:
+        low, high = (None if end is None else self.ring.write(end) for end in (bounds.low, bounds.high))
+        return replace(axis, low=low, high=high)
 
     # --- names
 

@@ -31,6 +31,20 @@ def _layer(v: Values) -> Any:
     return total
 
 
+def _bordered(v: Values) -> Any:
+    image = getattr(v, "in")
+    total = v.xp.einsum("cij,oc->oij", image, v.k[:, :, 1, 1])
+    for y in range(3):
+        for x in range(3):
+            if (y, x) == (1, 1):
+                continue
+            rows, columns = ((max(0, at - 1), min(0, at - 1)) for at in (y, x))
+            window = image[:, rows[0] : v.h + rows[1], columns[0] : v.w + columns[1]]
+            inside = total[:, -rows[1] : v.h - rows[0], -columns[1] : v.w - columns[0]]
+            inside += v.xp.einsum("cij,oc->oij", window, v.k[:, :, y, x])
+    return total
+
+
 def _pooled(v: Values) -> Any:
     points = getattr(v, "in").reshape(v.c, v.h, 2, v.w, 2)
     return v.xp.amax(v.xp.amax(points, 4), 2)
@@ -108,6 +122,16 @@ CONVOLUTIONS = (
         lambda q, p, h, w: {"in": read(p, h + 2, w + 2), "k": read(q, p, 3, 3), "out": written(q, h, w)},
         "out",
         _layer,
+        tiny=(3, 2, 4, 5),
+        points=((64, 64, 224, 224), (33, 17, 111, 113)),
+        operations=lambda q, p, h, w: 18.0 * q * p * h * w,
+    ),
+    Computation(
+        "conv_same",
+        "q p h w",
+        lambda q, p, h, w: {"in": read(p, h, w), "k": read(q, p, 3, 3), "out": written(q, h, w)},
+        "out",
+        _bordered,
         tiny=(3, 2, 4, 5),
         points=((64, 64, 224, 224), (33, 17, 111, 113)),
         operations=lambda q, p, h, w: 18.0 * q * p * h * w,

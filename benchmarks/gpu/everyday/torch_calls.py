@@ -196,6 +196,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "argmax": {"argmax": lambda v: torch.argmax(v.a, 1)},
     "dot": {"dot": lambda v: torch.dot(v.x, v.y)[None]},
     "conv_layer": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k)[0]},
+    "conv_same": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k, padding=1)[0]},
     "conv2d": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
     "conv2d_5x5": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
     "depthwise": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k[:, None], groups=v.c)[0]},

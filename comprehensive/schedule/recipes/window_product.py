@@ -11,7 +11,7 @@ pieces of D steps in flight), stage(REGISTER, rows of a box that several steps s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -49,7 +49,7 @@ class WindowProduct:
                 reasons.append(str(error))
                 continue
             if _shares(loops, inner.coordinates[0].name) or number == 1:
-                return inner
+                return replace(inner, conditions=(*inner.conditions, *loops.conditions))
         return NotApplicable(reasons[0])
 
     def lower(self, context: TileContext) -> TileKernel:

@@ -207,7 +207,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         ),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "subscript of 'a' is not 'l'"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not 'l' and what does not change"),
-        ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l] : 0;", "is read under a condition"),
+        ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l + 1] : 0;", "is read under a condition"),
         (
             "int t = a[i][0]; for (int l = 0; l < k; l++) c[i][j + t - t] += a[i][l];",
             "is computed by the point",

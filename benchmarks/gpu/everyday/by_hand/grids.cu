@@ -13,6 +13,21 @@ KERNEL conv_layer(int q, int p, int h, int w, const float *in, const float *k, f
   out[(o * h + i) * w + j] = sum;
 }
 
+KERNEL conv_same(int q, int p, int h, int w, const float *in, const float *k, float *out)
+{
+  const int o = first(), i = middle(), j = last();
+  if (o >= q || i >= h || j >= w) return;
+  float sum = 0;
+  for (int c = 0; c < p; c++)
+    for (int y = 0; y < 3; y++)
+      for (int x = 0; x < 3; x++) {
+        const int row = i + y - 1, column = j + x - 1;
+        if (row >= 0 && row < h && column >= 0 && column < w)
+          sum += in[(c * h + row) * w + column] * k[((o * p + c) * 3 + y) * 3 + x];
+      }
+  out[(o * h + i) * w + j] = sum;
+}
+
 KERNEL conv2d(int h, int w, int k, const float *in, const float *f, float *out)
 {
   const int i = middle(), j = last();
