@@ -200,17 +200,24 @@ class _References:
                 raise NoBoxError(f"'{self._called(reference)}' is used in the loops and beside them")
 
     def _under(self) -> dict[Index, tuple[Expr, ...]]:
-        """Return the comparisons under which references are read that are read nowhere without a condition."""
-        found: dict[Index, tuple[Expr, ...]] = {}
+        """Return the comparisons under which references are read that are read nowhere without a condition: the fewest
+        ones, which hold at all places where one is read."""
         expressions = list(expressions_in(self.path[0].body))
         always = {e for x in expressions for e in always_evaluated(x) if isinstance(e, Index)}
         data = {a.name for a in self.nest.arrays}
+        found: dict[Index, list[tuple[Expr, ...]]] = {}
         for reference, under in read_under(expressions):
             if reference in always or reference.array not in data:
                 continue
-            if under is None or found.setdefault(reference, under) != under or self._is_computed(under):
+            if under is None:
                 raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
-        return found
+            found.setdefault(reference, []).append(under)
+        least = {reference: min(all_, key=len) for reference, all_ in found.items()}
+        for reference, under in least.items():
+            # Where it is read under more comparisons, it is read there only where it is read under these.
+            if self._is_computed(under) or not all(set(under) <= set(each) for each in found[reference]):
+                raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
+        return least
 
     def _is_computed(self, under: Sequence[Expr]) -> bool:
         """Whether comparisons read data, or what a point computes."""

@@ -105,6 +105,19 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
             for m, n, k in ((19, 131, 5), (1, 1, 1), (33, 128, 8), (3, 4, 0), (2, 5, 3))
         ],
     ),
+    "the greatest of a window": (
+        PLANE.format(
+            parameters="const float *x, float *y",
+            body="float s = -1e30f; for (int r = 0; r < k; r++) for (int t = 0; t < k; t++) { int a = i + r - k / 2, "
+            "b = j + t - k / 2; if (0 <= a && 0 <= b && a < m && b < n && x[a*n + b] > s) s = x[a*n + b]; } "
+            "y[i*n + j] = s;",
+        ),
+        {"x": (("m*n",), "f4"), "y": (("m*n",), "f4")},
+        [
+            {"m": m, "n": n, "p": 1, "k": k}
+            for m, n, k in ((19, 131, 5), (1, 1, 1), (33, 128, 8), (3, 4, 0), (2, 5, 3))
+        ],
+    ),
     "another comparison beside the bounds": (
         VOLUME.format(
             parameters=DECLARED,
