@@ -24,7 +24,18 @@ from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated, substitute
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Index, IntLiteral, Stmt, Unary
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Declare,
+    Expr,
+    For,
+    Index,
+    IntLiteral,
+    Name,
+    Stmt,
+    Unary,
+)
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.bounded_reads import Bounds, at_least_zero, bounded, read_under
 from comprehensive.schedule.context import ONE, ZERO
@@ -220,11 +231,15 @@ class _References:
         return least
 
     def _is_computed(self, under: Sequence[Expr]) -> bool:
-        """Whether comparisons read data, or what a point computes."""
-        known = {s.name for s in self.nest.scalars} | self._points | self._iterators
-        known |= {b.name for b in self.tile.batch}
-        return any(
-            isinstance(e, Index) or not self.ring.names_in(at_least_zero(self.ring, each)) <= known
+        """Whether comparisons read data or what a point computes, or compare no signed integers."""
+        signed = {s.name for s in self.nest.scalars if s.type.is_integer and s.type.is_signed}
+        signed |= self._points | self._iterators | {b.name for b in self.tile.batch}
+        return not all(
+            e.identifier in signed
+            if isinstance(e, Name)
+            else e.type.is_signed
+            if isinstance(e, IntLiteral)
+            else isinstance(e, Unary | Binary)
             for each in under
             for e in subexpressions(each)
         )

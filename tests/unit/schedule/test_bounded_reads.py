@@ -171,8 +171,18 @@ def test_blocks_that_no_border_cuts_do_steps_without_comparisons() -> None:
         "if (a >= 0 && a < m && b >= 0 && b < n && i + t > r) s += x[(c*m + a)*n + b];",
         "if (x[c*m*n] > 0) s += x[(c*m + a + 1)*n + b + 1] * w[r*3 + t];",
         "if (a == i || b == j) s += x[(c*m + a + 1)*n + b + 1] * w[r*3 + t];",
+        "if (a < (unsigned)m && b < (unsigned)n) s += x[(c*m + a)*n + b];",
+        "if (a < 9u && b < 9u) s += x[(c*9 + a)*9 + b];",
+        "if (a >= 0 && a < m && b >= 0 && b < n && a * 1.0f < b) s += x[(c*m + a)*n + b];",
     ],
-    ids=["an element of which points decide", "a condition on data", "one of two"],
+    ids=[
+        "an element of which points decide",
+        "a condition on data",
+        "one of two",
+        "converted to unsigned",
+        "compared with an unsigned number",
+        "compared as floating numbers",
+    ],
 )
 def test_what_may_not_be_there_is_not_copied(step: str) -> None:
     source = VOLUME.format(
