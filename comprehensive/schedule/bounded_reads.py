@@ -31,10 +31,6 @@ class Bounds:
     low: Polynomial | None = None
     high: Polynomial | None = None
 
-    @property
-    def is_bounded(self) -> bool:
-        return self.low is not None or self.high is not None
-
 
 @dataclass(frozen=True, slots=True)
 class BoundedRead:
@@ -114,15 +110,12 @@ def bounded(
     bounding: list[Expr] = []
     for comparison in dict.fromkeys(under):
         least = at_least_zero(ring, comparison)
-        number = next(
-            (n for n, value in enumerate(values) if _bounds(axes[n], value, least, is_same) is not None), None
-        )
-        if number is None:
+        found = ((n, _bounds(axes[n], value, least, is_same)) for n, value in enumerate(values))
+        number, bounds = next(((n, each) for n, each in found if each is not None), (0, None))
+        if bounds is None:
             others.append(comparison)
             continue
-        found = _bounds(axes[number], values[number], least, is_same)
-        assert found is not None
-        axes[number] = found
+        axes[number] = bounds
         bounding.append(comparison)
     return BoundedRead(tuple(axes), tuple(others), tuple(bounding))
 

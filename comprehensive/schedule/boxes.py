@@ -219,6 +219,7 @@ class Boxes:
 
     def feeds(self) -> tuple[KernelStmt, ...]:
         threads = product([Name(c.threads) for c in self.context.tile.coordinates])
+        anywhere = {loop.iterator: ZERO for loop in self.loops.path}
         return tuple(
             Box(
                 names.feed,
@@ -231,14 +232,14 @@ class Boxes:
                 threads,
             )
             for group, names in zip(self.groups, self.names, strict=True)
-            for axes in [self._four_axes(group, ZERO, self._bounded_axes(group, names))]
+            for axes in [self._four_axes(group, ZERO, self._cuts(group, names, anywhere))]
         )
 
     def stages(self, slot: Expr, at: Mapping[str, Expr], left: Expr) -> tuple[KernelStmt, ...]:
         """Boxes are begun to be copied to a slot: for the iterators ``at`` these values, ``left`` steps of the last."""
         found: list[KernelStmt] = []
         for group, names in zip(self.groups, self.names, strict=True):
-            cuts = {n: self._cut(group, names, n, at) for n, axis in enumerate(group.axes) if axis.is_bounded}
+            cuts = self._cuts(group, names, at)
             found += [declared for cut in cuts.values() for declared in cut.declared]
             factors = self.factors(group)
             skipped = [
@@ -264,9 +265,8 @@ class Boxes:
         first = origin if axis.low is None else _most(origin, axis.low)
         return BoxCut(begin, origin, (constant(begin, first),), axis.high)
 
-    def _bounded_axes(self, group: ReferenceGroup, names: GroupNames) -> dict[int, BoxCut]:
-        """Return the axes with bounds, for declarations, which do not say where a box begins."""
-        at = {loop.iterator: ZERO for loop in self.loops.path}
+    def _cuts(self, group: ReferenceGroup, names: GroupNames, at: Mapping[str, Expr]) -> dict[int, BoxCut]:
+        """Return the axes with bounds, by number."""
         return {n: self._cut(group, names, n, at) for n, axis in enumerate(group.axes) if axis.is_bounded}
 
     def is_clear(self, at: Mapping[str, Expr], left: Expr) -> Expr:

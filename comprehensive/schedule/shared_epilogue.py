@@ -22,6 +22,7 @@ from dataclasses import replace
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, KernelStmt, SharedTile
 from comprehensive.kernel_ir.terms import constant, counting, product, times
+from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -41,7 +42,6 @@ from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
-WORD_BYTES = 4
 PADDING = 8
 """Elements between rows of sums."""
 
