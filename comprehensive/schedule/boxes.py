@@ -75,18 +75,25 @@ class GroupNames:
 
 @dataclass(frozen=True, slots=True)
 class BoxCut:
-    """A box along an axis with bounds: ``begin`` is the subscript from which on it is copied, ``origin`` that with
-    which it would begin without bounds."""
+    """A box along an axis of which the front may be cut off: ``begin`` is the subscript from which on it is copied,
+    ``origin`` that of its first place, ``first`` the least one that the points and steps inside of the limits read."""
 
     begin: str
     origin: Expr
-    declared: tuple[Stmt, ...]
-    high: Expr | None
+    first: Expr
+    axis: BoxAxis
+
+    @property
+    def declared(self) -> Stmt:
+        low = self.axis.low
+        return constant(self.begin, self.first if low is None else _most(self.first, low))
 
     def valid(self, count: Expr) -> Expr:
-        """The number of elements that are copied, of so many from the origin on."""
-        end = Binary("+", self.origin, count)
-        return Binary("-", end if self.high is None else least(end, self.high), Name(self.begin))
+        """The number of elements that are copied, of so many that are read."""
+        if (self.axis.low, self.axis.high) == (None, None):
+            return count
+        end = Binary("+", self.first, count)
+        return Binary("-", end if self.axis.high is None else least(end, self.axis.high), Name(self.begin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +154,7 @@ class Boxes:
         last = group.axes[-1]
         scalars = {s.name for s in self.context.nest.scalars}
         is_row = self.contiguous(group) == len(group.axes) - 1 and names_read(last.rest) <= scalars
-        return is_row and not last.is_bounded
+        return is_row and not last.is_cut
 
     @property
     def split(self) -> str:
@@ -232,15 +239,15 @@ class Boxes:
                 threads,
             )
             for group, names in zip(self.groups, self.names, strict=True)
-            for axes in [self._four_axes(group, ZERO, self._cuts(group, names, anywhere))]
+            for axes in [self._four_axes(group, ZERO, self._cuts(group, names, anywhere, ZERO))]
         )
 
     def stages(self, slot: Expr, at: Mapping[str, Expr], left: Expr) -> tuple[KernelStmt, ...]:
         """Boxes are begun to be copied to a slot: for the iterators ``at`` these values, ``left`` steps of the last."""
         found: list[KernelStmt] = []
         for group, names in zip(self.groups, self.names, strict=True):
-            cuts = self._cuts(group, names, at)
-            found += [declared for cut in cuts.values() for declared in cut.declared]
+            cuts = self._cuts(group, names, at, left)
+            found += [cut.declared for cut in cuts.values()]
             factors = self.factors(group)
             skipped = [
                 times(Binary("-", Name(cut.begin), cut.origin), self.product_of_sizes(factors[n]))
@@ -258,27 +265,26 @@ class Boxes:
             )
         return tuple(found)
 
-    def _cut(self, group: ReferenceGroup, names: GroupNames, number: int, at: Mapping[str, Expr]) -> BoxCut:
-        """Return where a box begins along an axis with bounds, without what comes before these."""
-        axis, origin = group.axes[number], self._origin(group.axes[number], at)
-        begin = f"{names.feed}_from{number}"
-        first = origin if axis.low is None else _most(origin, axis.low)
-        return BoxCut(begin, origin, (constant(begin, first),), axis.high)
-
-    def _cuts(self, group: ReferenceGroup, names: GroupNames, at: Mapping[str, Expr]) -> dict[int, BoxCut]:
-        """Return the axes with bounds, by number."""
-        return {n: self._cut(group, names, n, at) for n, axis in enumerate(group.axes) if axis.is_bounded}
+    def _cuts(
+        self, group: ReferenceGroup, names: GroupNames, at: Mapping[str, Expr], left: Expr
+    ) -> dict[int, BoxCut]:
+        """Return the axes of which the front may be cut off, by number."""
+        return {
+            n: BoxCut(f"{names.feed}_from{n}", self._origin(axis, at), self._first(axis, at, left), axis)
+            for n, axis in enumerate(group.axes)
+            if axis.is_cut
+        }
 
     def is_clear(self, at: Mapping[str, Expr], left: Expr) -> Expr:
         """The condition that no bound cuts the boxes of a piece."""
         conditions: list[Expr] = []
         for group in self.groups:
             for axis in group.axes:
-                origin = self._origin(axis, at)
+                first = self._first(axis, at, left)
                 if axis.low is not None:
-                    conditions.append(Binary("<=", axis.low, origin))
+                    conditions.append(Binary("<=", axis.low, first))
                 if axis.high is not None:
-                    conditions.append(Binary("<=", Binary("+", origin, self._valid(axis, left)), axis.high))
+                    conditions.append(Binary("<=", Binary("+", first, self._valid(axis, left)), axis.high))
         return conjunction(conditions)
 
     def _source(self, group: ReferenceGroup, at: Mapping[str, Expr], begins: Mapping[int, Expr]) -> Index:
@@ -290,17 +296,45 @@ class Boxes:
         return flat(Index(group.array, subscripts), self.context.strides)
 
     def _origin(self, axis: BoxAxis, at: Mapping[str, Expr]) -> Expr:
-        """The first subscript of a box along an axis."""
-        origins = {c.name: self.context.name(f"o{n}") for n, c in enumerate(self.context.tile.coordinates)}
-        summands = (
-            *(
-                times(IntLiteral(factor), {**origins, **at}[name])
-                for name, factor in axis.factors.items()
-                if name not in self.loops.inner
-            ),
-            substitute(axis.rest, at),
-        )
-        return total([e for e in summands if e != ZERO])
+        """The subscript of the first place of a box along an axis."""
+        begins = {c.name: self.context.name(f"o{n}") for n, c in enumerate(self.context.tile.coordinates)}
+        begins = {**begins, **at, **dict.fromkeys(self.loops.inner, ZERO)}
+        summands = [
+            times(
+                IntLiteral(factor),
+                begins[name] if factor > 0 else plus(begins[name], self._last(name)),
+            )
+            for name, factor in axis.factors.items()
+        ]
+        return total([e for e in (*summands, substitute(axis.rest, at)) if e != ZERO])
+
+    def _first(self, axis: BoxAxis, at: Mapping[str, Expr], left: Expr) -> Expr:
+        """The least subscript that points and steps inside of the limits read, where ``left`` steps are left."""
+        found, there = self._origin(axis, at), self._inside(left)
+        for name, factor in axis.factors.items():
+            if factor < 0 and name in there:
+                missing = Binary("-", self.text(self.extent(name)), there[name])
+                found = plus(found, times(IntLiteral(-factor), missing))
+        return found
+
+    def _inside(self, left: Expr) -> dict[str, Expr]:
+        """Return how many points, and steps, of the tile are inside of the limits, by variable."""
+        names = {c.name: Name(n) for c, n in zip(self.context.tile.coordinates, self.inside, strict=True)}
+        return {**names, self.split: left}
+
+    def _last(self, name: str) -> Expr:
+        """The last value of a variable, counted from where a box begins."""
+        return self.text(self.extent(name) - 1)
+
+    def along(self, axis: BoxAxis, values: Mapping[str, Expr]) -> Expr:
+        """The place in a box, along an axis, of these values of variables, counted from where the box begins; what has
+        none is at its least place."""
+        found: Expr = ZERO
+        for name, factor in axis.factors.items():
+            if name in values:
+                value = values[name] if factor > 0 else Binary("-", self._last(name), values[name])
+                found = plus(found, times(IntLiteral(abs(factor)), value))
+        return found
 
     def _axes(
         self, group: ReferenceGroup, left: Expr, cuts: Mapping[int, BoxCut]
@@ -340,7 +374,7 @@ class Boxes:
             return False
         both = {number - 1, number}
         return (
-            not any(group.axes[n].is_bounded for n in both)
+            not any(group.axes[n].is_cut for n in both)
             and self.contiguous(group) not in both
             and (axis.rest, axis.span) == (ZERO, 0)
             and self.text(self._count(axis)) == dims[number]
@@ -352,9 +386,7 @@ class Boxes:
         counts: dict[str, Polynomial] = {}
         for name in axis.factors:
             counts[name] = self.extent(name) if name in self.loops.inner else Polynomial.symbol(f"{name}")
-        found = expression(elements_along(axis, counts))
-        names = {c.name: Name(n) for c, n in zip(self.context.tile.coordinates, self.inside, strict=True)}
-        return substitute(found, {**names, self.split: left})
+        return substitute(expression(elements_along(axis, counts)), self._inside(left))
 
     def counts(self) -> tuple[Stmt, ...]:
         """Return declarations of how many points of the tile are inside of the limits, along each coordinate."""
@@ -382,7 +414,7 @@ class Boxes:
         name = self.context.tile.coordinates[number].name
         rows = [self.row(group) for group in self.groups]
         return any(
-            name in row.factors and (len(row.factors) > 1 or row.factors[name] > 1 or row.span)
+            name in row.factors and (len(row.factors) > 1 or row.factors[name] != 1 or row.span)
             for row in rows
         )
 
@@ -416,7 +448,7 @@ def _most(left: Expr, right: Expr) -> Expr:
 
 def elements_along(axis: BoxAxis, counts: Mapping[str, Polynomial]) -> Polynomial:
     """Elements along an axis where its variables have so many values."""
-    moved = [(counts[name] - 1) * factor for name, factor in axis.factors.items()]
+    moved = [(counts[name] - 1) * abs(factor) for name, factor in axis.factors.items()]
     return sum_of(moved) + axis.span + 1
 
 

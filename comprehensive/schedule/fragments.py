@@ -11,7 +11,7 @@ unrolled loops that move along the row.  ``in[..][y2 + x]`` is one fragment of U
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
@@ -68,19 +68,19 @@ class Fragments:
         names = [name for axis in self._others(group) for name in axis.factors]
         return [n for n, c in enumerate(self.boxes.context.tile.coordinates) if c.name in names]
 
-    def _along(self, group: ReferenceGroup) -> int | None:
-        """The number of the coordinate along rows."""
+    def _along(self, group: ReferenceGroup) -> list[int]:
+        """The coordinates along which the points of a thread read one row, side by side."""
         row = self.boxes.row(group).factors
-        return next((n for n, c in enumerate(self.boxes.context.tile.coordinates) if c.name in row), None)
+        return [n for n, c in enumerate(self.boxes.context.tile.coordinates) if c.name in row]
 
     def _length(self, group: ReferenceGroup) -> Polynomial:
         """Elements of a row that a thread reads."""
-        row, along, served = self.boxes.row(group), self._along(group), self._served(group)
+        row, served = self.boxes.row(group), self._served(group)
         counts = {
             name: self.boxes.extent(name) if name in served else Polynomial.constant(1)
             for name in row.factors
         }
-        if along is not None:
+        for along in self._along(group):
             c = self.boxes.context.tile.coordinates[along]
             counts[c.name] = Polynomial.symbol(c.each)
         return elements_along(row, counts)
@@ -93,7 +93,7 @@ class Fragments:
     def fragment(self, number: int, at: Mapping[str, Expr]) -> tuple[KernelStmt, ...]:
         """Return statements that declare a fragment and load it; ``at`` are values of iterators."""
         context, group, names = self.boxes.context, self.boxes.groups[number], self.boxes.names[number]
-        rows, across, along = self._row_offsets(group), self._across(group), self._along(group)
+        rows, across = self._row_offsets(group), self._across(group)
         length, together = self._length(group), ONE
         if self._is_aligned(group):
             length, together = rounded_up(length, VECTOR), FOUR
@@ -103,7 +103,9 @@ class Fragments:
             context.nest.array(group.array).type, names.window, (*shape, *which, self.boxes.text(length))
         )
         apart: Expr = FOUR
-        if along is not None and not self.boxes.is_together(along):
+        for along in self._along(group):
+            if self.boxes.is_together(along):
+                continue
             apart = Binary("*", FOUR, Name(context.tile.coordinates[along].threads))
         loads: tuple[KernelStmt, ...] = ()
         for row, offsets in enumerate(rows):
@@ -120,48 +122,45 @@ class Fragments:
         """Return the start of a fragment in its box."""
         contiguous, factors = self.boxes.contiguous(group), self.boxes.factors(group)
         begin: Expr = ZERO
+        coordinates = self.boxes.context.tile.coordinates
+        points = {c.name: self.boxes.place_of(n) for n, c in enumerate(coordinates)}
         others = [n for n in range(len(group.axes)) if n != contiguous]
         for n, offset in zip(others, offsets, strict=True):
-            place = self._at(group.axes[n], at, self.boxes.place_of)
+            place = self.boxes.along(group.axes[n], {**at, **points})
             place = plus(place, IntLiteral(offset)) if offset else place
             begin = plus(begin, times(place, self.boxes.product_of_sizes(factors[n])))
-        served = self._served(group)
+        served, row = self._served(group), group.axes[contiguous]
         within = {name: e for name, e in at.items() if name not in served}
-        return plus(begin, self._at(group.axes[contiguous], within, self._first))
+        ends = {c.name: self._least(n, row.factors.get(c.name, 1)) for n, c in enumerate(coordinates)}
+        return plus(begin, self.boxes.along(row, {**within, **ends}))
 
-    def _at(self, axis: BoxAxis, at: Mapping[str, Expr], place: Callable[[int], Expr]) -> Expr:
-        numbers = {c.name: n for n, c in enumerate(self.boxes.context.tile.coordinates)}
-        found: Expr = ZERO
-        for name, factor in axis.factors.items():
-            if name in numbers:
-                found = plus(found, times(IntLiteral(factor), place(numbers[name])))
-            elif name in at:
-                found = plus(found, times(IntLiteral(factor), at[name]))
-        return found
-
-    def _first(self, number: int) -> Expr:
-        """The place of the first point of a thread along a coordinate."""
+    def _least(self, number: int, factor: int) -> Expr:
+        """The point of a thread along a coordinate whose subscript with this factor is the least: the first or last."""
         c, thread = self.boxes.context.tile.coordinates[number], self.boxes.context.name(f"t{number}")
-        return times(thread, Name(c.each) if self.boxes.is_together(number) else FOUR)
+        if factor > 0:
+            return times(thread, Name(c.each) if self.boxes.is_together(number) else FOUR)
+        return self.boxes.place(number, Binary("-", Name(c.each), ONE))
 
     def element(self, number: int, reference: Index) -> Index:
         """Return the element of a fragment that a point reads."""
         group, context = self.boxes.groups[number], self.boxes.context
         offsets = group.offsets[reference]
-        rows, row, along = self._row_offsets(group), self.boxes.row(group), self._along(group)
+        rows, row = self._row_offsets(group), self.boxes.row(group)
         place: list[Expr] = [context.name(f"r{n}") for n in self._across(group)]
         if len(rows) > 1:
             place.append(IntLiteral(rows.index(self._row_offset(group, offsets))))
+        values: dict[str, Expr] = {self.boxes.split: context.name("z")}
+        values = {name: values.get(name, Name(name)) for name in self._served(group)}
+        counts = {name: self.boxes.extent(name) for name in values}
+        for along in self._along(group):
+            c = context.tile.coordinates[along]
+            values[c.name], counts[c.name] = context.name(f"r{along}"), Polynomial.symbol(c.each)
         terms: list[Expr] = []
-        if along is not None:
-            factor = row.factors[context.tile.coordinates[along].name]
-            terms.append(times(IntLiteral(factor), context.name(f"r{along}")))
-        iterators = {self.boxes.split: context.name("z")}
-        terms += [
-            times(IntLiteral(factor), iterators.get(name, Name(name)))
-            for name, factor in row.factors.items()
-            if name in self._served(group)
-        ]
+        for name in [n for n in row.factors if n in values]:
+            factor, value = row.factors[name], values[name]
+            if factor < 0:
+                value = Binary("-", self.boxes.text(counts[name] - 1), value)
+            terms.append(times(IntLiteral(abs(factor)), value))
         offset = offsets[self.boxes.contiguous(group)]
         if offset or not terms:
             terms.append(IntLiteral(offset))

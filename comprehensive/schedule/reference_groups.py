@@ -6,11 +6,12 @@
         -->  in: c, y1 + y, y2 + x;  k: y0, c, y, x     for so many points and steps of c, a box each
 
 A group is the references to an array that differ in constants alone.  Each subscript is a sum of coordinates and
-iterators, each times a constant of at least 0, and of what is the same for all points: what a block reads of it is an
-interval, and the box has both of its corners among the elements read.  All that lies between two elements of an array
-is there, so that boxes may be copied whole.  Where constants differ, corners may be elements that nothing reads: then
-rows have to be whole, or each reference is a group of its own.  What is read under a condition on its subscripts alone
-is copied between these bounds (`bounded_reads.py`); under another one, it has to be there all the same.
+iterators, each times a constant, and of what is the same for all points: what a block reads of it is an interval.
+Where no variable runs up along one axis and down along another, the box has both of its corners among the elements
+read.  All that lies between two elements of an array is there, so that boxes may be copied whole.  Where constants
+differ, corners may be elements that nothing reads: then rows have to be whole, or each reference is a group of its
+own.  What is read under a condition on its subscripts alone is copied between these bounds (`bounded_reads.py`);
+under another one, it has to be there all the same.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ MOST_AXES = 4
 @dataclass(frozen=True, slots=True)
 class BoxAxis:
     """A direction of a box: the subscript is the sum of the variables times their ``factors``, of ``rest`` and of 0 up
-    to ``span``."""
+    to ``span``.  Along a variable with a negative factor it runs down."""
 
     factors: Mapping[str, int]
     rest: Expr
@@ -60,8 +61,9 @@ class BoxAxis:
     """The subscript behind the last one that it reads."""
 
     @property
-    def is_bounded(self) -> bool:
-        return self.low is not None or self.high is not None
+    def is_cut(self) -> bool:
+        """Whether the box may begin behind its first place: at a bound, or with the last step that there is."""
+        return self.low is not None or self.high is not None or min(self.factors.values(), default=0) < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ class _References:
                 raise NoBoxError(f"'{self._called(reference)}' is read at each point between the loops")
         found: dict[_Key, list[tuple[Index, tuple[Polynomial, ...]]]] = {}
         for reference in dict.fromkeys(self._data_in(self.path[-1].body)):
-            if reference.array in held or not self._variables(reference):
+            if reference.array in held or not self._variables(reference) - self._outer:
                 continue
             values = tuple(self.ring.read(s) for s in reference.subscripts)
             linear = tuple(value - _constant(value) for value in values)
@@ -255,7 +257,7 @@ class _References:
         elif not read.others and self._is_covered(values):
             pass  # the elements between the bounds are those that the program reads
         elif not read.bounding:
-            self.conditions += self._where_read(reference, under)
+            self.conditions += self._where_read(reference, values, under)
         else:
             raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
         self.bounding += read.bounding
@@ -271,10 +273,12 @@ class _References:
         if not array.whole_rows or array.dims is None or None in array.dims:
             return False
         known, last = self._ranges()
-        for subscript, bound, extent in zip(reference.subscripts, bounds, array.dims, strict=True):
+        for subscript, value, bound, extent in zip(
+            reference.subscripts, values, bounds, array.dims, strict=True
+        ):
             assert extent is not None
-            low = substitute(subscript, dict.fromkeys(last, ZERO))
-            high = Binary("+", substitute(subscript, last), ONE)
+            least, most = self._ends([value], last)
+            low, high = substitute(subscript, least), Binary("+", substitute(subscript, most), ONE)
             low = low if bound.low is None else self.ring.write(bound.low)
             high = high if bound.high is None else self.ring.write(bound.high)
             if not (
@@ -301,7 +305,9 @@ class _References:
                 covered += int(factor) * (count - 1)
         return True
 
-    def _where_read(self, reference: Index, under: Sequence[Expr]) -> list[Expr]:
+    def _where_read(
+        self, reference: Index, values: tuple[Polynomial, ...], under: Sequence[Expr]
+    ) -> list[Expr]:
         """Return conditions on scalars under which the first and the last element are read, by some point."""
         from comprehensive.poly.always import always_holds
 
@@ -309,7 +315,7 @@ class _References:
         own = self._variables(reference)
         others = [name for name in last if name not in own]
         found: list[Expr] = []
-        for corner in (dict.fromkeys(own, ZERO), {name: last[name] for name in own}):
+        for corner in self._ends(values, {name: last[name] for name in own}):
             for chosen in product(*((ZERO, last[name]) for name in others)):
                 at = {**corner, **dict(zip(others, chosen, strict=True))}
                 least = (self.ring.write(at_least_zero(self.ring, substitute(e, at))) for e in under)
@@ -322,6 +328,21 @@ class _References:
             else:
                 raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
         return found
+
+    def _ends(
+        self, values: Sequence[Polynomial], last: Mapping[str, Expr]
+    ) -> tuple[dict[str, Expr], dict[str, Expr]]:
+        """Return the values of variables, from 0 to the last one, at which subscripts are least, and largest."""
+        down = {name for value in values for name in self._down(value)}
+        return (
+            {name: end if name in down else ZERO for name, end in last.items()},
+            {name: ZERO if name in down else end for name, end in last.items()},
+        )
+
+    def _down(self, value: Polynomial) -> set[str]:
+        """The variables along which a subscript runs down."""
+        factors = {name: value.coefficient(name, 1) for name in self.ring.names_in(value) & set(self._order)}
+        return {name for name, f in factors.items() if f.is_constant and f.constant_value() < 0}
 
     def _ranges(self) -> tuple[Nest, dict[str, Expr]]:
         """Return the nest where no loop is empty, and the last values of coordinates and iterators."""
@@ -341,12 +362,17 @@ class _References:
         low = tuple(map(min, zip(*constants.values(), strict=True)))
         high = tuple(map(max, zip(*constants.values(), strict=True)))
         corners = {low, high} <= set(constants.values()) and bounds is None
-        if len(members) > 1 and not (corners or self.nest.array(first.array).whole_rows):
+        whole_rows = self.nest.array(first.array).whole_rows
+        if len(members) > 1 and not (corners or whole_rows):
             return [group for member in members for group in self._grouped([member], bounds)]
         axes = tuple(
             self._axis(first, value - _constant(value) + least, most - least)
             for value, least, most in zip(values, low, high, strict=True)
         )
+        if (turned := self._turned(axes)) is not None and not whole_rows:
+            raise NoBoxError(
+                f"subscripts of '{self._called(first)}' run up and down along '{self._shown(turned)}'"
+            )
         if bounds is not None:
             axes = tuple(map(self._bounded, axes, bounds))
         offsets = {
@@ -364,12 +390,18 @@ class _References:
             rest = rest.substitute({name: 0})
             if not is_affine or name in self.ring.names_in(rest):
                 raise NoBoxError(f"a subscript of '{called}' is no sum of '{self._shown(name)}' and others")
-            if factor.constant_value() < 0:
-                raise NoBoxError(f"a subscript of '{called}' runs down along '{self._shown(name)}'")
             factors[name] = int(factor.constant_value())
         if not self.ring.names_in(rest) <= known | self._outer:
             raise NoBoxError(f"a subscript of '{called}' is computed by the point or read from data")
         return BoxAxis(factors, self.ring.write(rest), span)
+
+    def _turned(self, axes: Sequence[BoxAxis]) -> str | None:
+        """A variable along which one subscript runs up and another one down."""
+        up, down = (
+            {name for axis in axes for name, factor in axis.factors.items() if (factor > 0) == is_up}
+            for is_up in (True, False)
+        )
+        return min(up & down, key=self._order.index, default=None)
 
     def _bounded(self, axis: BoxAxis, bounds: Bounds) -> BoxAxis:
         low, high = (None if end is None else self.ring.write(end) for end in (bounds.low, bounds.high))

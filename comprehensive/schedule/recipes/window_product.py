@@ -19,7 +19,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.box_loop import box_kernel
 from comprehensive.schedule.context import TileContext
-from comprehensive.schedule.instances import Instance, for_wide_elements, table
+from comprehensive.schedule.instances import Instance, for_wide_elements, meeting_constraints, table
 from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
 from comprehensive.schedule.recipe import TileKernel
@@ -56,7 +56,9 @@ class WindowProduct:
         return box_kernel(context)
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-        return for_wide_elements(kernel, table(f"window_product_{len(tile.coordinates)}"))
+        name = f"window_product_{len(tile.coordinates)}"
+        found = meeting_constraints(kernel, table(name))
+        return for_wide_elements(kernel, found or table(f"{name}_of_rows"))
 
 
 def _shares(loops: LoopNest, coordinate: str) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from comprehensive.loops.normalize import normalize
-from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.instances import Instance
+from comprehensive.schedule.reference_groups import NoBoxError, loop_nest
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
-from tests.examples import quick_of
+from tests.examples import quick_of, seeds
 from tests.laws.nests import nests_of
 from tests.unit.schedule.tile_runs import compilation_of, numbers_of, run_all, warnings_of
 
@@ -74,6 +77,9 @@ OF_LINE = [
     {"n": n, "p": p, "k": k}
     for n, p, k in ((2050, 3, 16), (1, 1, 1), (1027, 2, 5), (512, 2, 33), (3, 2, 0), (7, 0, 4), (0, 2, 2))
 ]
+
+MOST_WORDS = 227 * 1024 // 4
+"""The shared memory of a block on the device that CPU builds stand for, in words."""
 
 CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
     "a layer of a network": (
@@ -192,10 +198,96 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
         {"x": (("3*n+k+4",), "i4"), "w": (("p+1", "k+1"), "i4"), "y": (("n",), "i4"), "z": (("n",), "i4")},
         OF_LINE,
     ),
+    "a convolution, whose window runs down": (
+        PLANE.format(
+            parameters="float in[m+k][n+3*k+1], float w[k+1][k+1], float out[m][n]",
+            body="float s = 0; for (int y = 0; y < k; y++) for (int x = 0; x < k; x++) "
+            "s += in[i+k-1-y][j+3*(k-1-x)] * w[y][x] * (in[i+y][j+k-x] - w[y][x]); out[i][j] = s;",
+        ),
+        {"in": (("m+k", "n+3*k+1"), "f4"), "w": (("k+1", "k+1"), "f4"), "out": (("m", "n"), "f4")},
+        OF_PLANE,
+    ),
+    "turned kernels of constant extents": (
+        VOLUME.format(
+            parameters="double in[p][m+4][2*n+2], double w[q][p][5][2], double out[q][m][n]",
+            body="double s = 0; for (int c = 0; c < p; c++) for (int y = 0; y < 5; y++) for (int x = 0; x < 2; x++) "
+            "s += in[p-1-c][i+4-y][2*j+1-x] * w[o][c][y][x]; out[o][i][j] = s;",
+        ),
+        {
+            "in": (("p", "m+4", "2*n+2"), "f8"),
+            "w": (("q", "p", 5, 2), "f8"),
+            "out": (("q", "m", "n"), "f8"),
+        },
+        OF_VOLUME,
+    ),
+    "a filter of what came before": (
+        LINE.format(
+            parameters="float *x, float w[k+1], float *y",
+            body="float s = 0; for (int l = 0; l < k; l++) if (i - l >= 0) s += x[i-l] * w[l]; y[i] = s;",
+        ),
+        {"x": (("n",), "f4"), "w": (("k+1",), "f4"), "y": (("n",), "f4")},
+        OF_LINE,
+    ),
+    "a polynomial, from its highest power down": (
+        LINE.format(
+            parameters="double x[n], double c[k+1], double y[n]",
+            body="double s = c[k]; for (int l = k - 1; l >= 0; l--) s = s * x[i] + c[l]; y[i] = s;",
+        ),
+        {"x": (("n",), "f8"), "c": (("k+1",), "f8"), "y": (("n",), "f8")},
+        OF_LINE,
+    ),
+    "points from the last to the first": (
+        PLANE.format(
+            parameters="float a[p+1][2*m], float b[2*n+k][k], float c[m][n]",
+            body="float s = 0; for (int y = 0; y < p; y++) for (int l = 0; l < k; l++) "
+            "s += a[y][m-1-i] * b[2*(n-1-j)+l][l] + a[p-1-y][i]; c[i][j] = s;",
+        ),
+        {"a": (("p+1", "2*m"), "f4"), "b": (("2*n+k", "k"), "f4"), "c": (("m", "n"), "f4")},
+        OF_PLANE,
+    ),
+    "the diagonals of rows that are whole": (
+        PLANE.format(
+            parameters="float a[m+k][n+k], float w[k+1], float c[m][n]",
+            body="float s = 0; for (int l = 0; l < k; l++) s += a[i+l][j-l+k-1] * w[l]; c[i][j] = s;",
+        ),
+        {"a": (("m+k", "n+k"), "f4"), "w": (("k+1",), "f4"), "c": (("m", "n"), "f4")},
+        OF_PLANE,
+    ),
+    "elements that are the same in all steps of a piece": (
+        PLANE.format(
+            parameters="float a[p+1][m+k], float w[p+1], float c[m][n]",
+            body="float s = 0; for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) s += a[l][i+r] * w[l]; "
+            "c[i][j] = s;",
+        ),
+        {"a": (("p+1", "m+k"), "f4"), "w": (("p+1",), "f4"), "c": (("m", "n"), "f4")},
+        OF_PLANE,
+    ),
+    "two coordinates along one row": (
+        PLANE.format(
+            parameters="float *a, float *b, float *c",
+            body="float s = 0; for (int l = 0; l < k; l++) s += a[i+j+l] * b[l]; c[i*n+j] = s;",
+        ),
+        {"a": (("m+n+k",), "f4"), "b": (("k+1",), "f4"), "c": (("m*n",), "f4")},
+        OF_PLANE,
+    ),
+    "a row along each of three coordinates": (
+        VOLUME.format(
+            parameters="float a[q][p][k], float b[m][p][k], float c[n][p][k], float out[q][m][n]",
+            body="float s = 0; for (int y = 0; y < p; y++) for (int l = 0; l < k; l++) "
+            "s += a[o][y][l] * b[i][y][l] * c[j][y][l]; out[o][i][j] = s;",
+        ),
+        {
+            "a": (("q", "p", "k"), "f4"),
+            "b": (("m", "p", "k"), "f4"),
+            "c": (("n", "p", "k"), "f4"),
+            "out": (("q", "m", "n"), "f4"),
+        },
+        OF_VOLUME,
+    ),
 }
 
 
-@pytest.mark.parametrize("name", quick_of(CASES, {"a filter"}))
+@pytest.mark.parametrize("name", quick_of(CASES, {"a filter", "a filter of what came before"}))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays, runs = CASES[name]
     (region,) = compilation_of(source).plan.functions[0].regions
@@ -203,6 +295,44 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     # Where rows are read several times they may be resident, up to some length.
     refused = run_all(source, arrays, [{**run, **BLOCK} for run in runs], tmp_path)
     assert {number for number, _ in refused} <= set(numbers_of(source))
+
+
+def _random_reads(seed: int) -> tuple[str, Arrays]:
+    """A sum of products of three arrays, each subscript a sum of random variables times random factors."""
+    random = Random(seed)
+    extents = {"i": "m", "j": "n", "l": "p", "r": random.choice(("k", "2", "3"))}
+    arrays: Arrays = {"c": (("m", "n"), "f4")}
+    factors: list[str] = []
+    for array in ("u", "v", "w"):
+        subscripts: list[str] = []
+        shape: list[int | str] = []
+        for _ in range(random.randint(1, 3)):
+            chosen = {v: random.choice((-2, -1, -1, 1, 1, 1, 2)) for v in extents if random.random() < 0.4}
+            downs = [f"{-f}*({extents[v]}-1)" for v, f in chosen.items() if f < 0]
+            own = [f"{f}*{v}" for v, f in chosen.items()]
+            subscripts.append(" + ".join([str(random.randint(0, 1)), *downs, *own]).replace("+ -", "- "))
+            shape.append("+".join(["2", *(f"{abs(f)}*{extents[v]}" for v, f in chosen.items())]))
+        factors.append(array + "".join(f"[{s}]" for s in subscripts))
+        arrays[array] = (tuple(shape), "f4")
+    parameters = ", ".join(f"float {a}{''.join(f'[{e}]' for e in shape)}" for a, (shape, _) in arrays.items())
+    loops = f"for (int l = 0; l < p; l++) for (int r = 0; r < {extents['r']}; r++)"
+    body = f"float s = 0; {loops} s += {factors[0]} * {factors[1]} + {factors[2]}; c[i][j] = s;"
+    return PLANE.format(parameters=parameters, body=body), arrays
+
+
+@pytest.mark.parametrize("seed", seeds(25))
+def test_sums_over_random_boxes_are_those_of_the_source(seed: int, tmp_path: Path) -> None:
+    source, arrays = _random_reads(seed)
+    (region,) = compilation_of(source).plan.functions[0].regions
+    (tile,) = (tiling for tiling in region.tilings if tiling.recipe == "window product")
+    too_large = {
+        region.tile_of(tile.first + place)
+        for place, instance in enumerate(tile.instances)
+        if tile.kernel.shared_words.evaluate(dict(zip(tile.kernel.constants, instance.sizes, strict=True)))
+        > MOST_WORDS
+    }
+    refused = run_all(source, arrays, [{**run, **BLOCK} for run in OF_PLANE], tmp_path)
+    assert {number for number, _ in refused} <= too_large | set(numbers_of(source))
 
 
 def test_what_a_step_stages_is_a_box_of_each_array() -> None:
@@ -244,10 +374,6 @@ def test_a_step_does_every_multiply_add_of_its_tile_and_reads_its_boxes_once() -
             "several loops beside each other",
         ),
         (
-            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += a[l][i+k-r];",
-            "runs down along 'r'",
-        ),
-        (
             "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += a[l][i*r];",
             "is no sum of 'i' and others",
         ),
@@ -279,6 +405,23 @@ def test_what_is_no_box_says_why(body: str, reason: str) -> None:
     (found,) = (tiling.result for tiling in tilings(nest) if tiling.recipe == "window product")
     assert isinstance(found, NotApplicable)
     assert reason in found.reason
+
+
+def test_the_corners_of_diagonals_need_whole_rows() -> None:
+    """`a[i+l][j-l+k]` reads the first row for the last columns alone: nothing has to be in its first ones."""
+    source = PLANE.format(
+        parameters="float a[m+k][n+k], float w[k], float c[m][n]",
+        body="float s = 0; for (int l = 0; l < k; l++) s += a[i+l][j-l+k] * w[l]; c[i][j] = s;",
+    )
+    (nest,) = map(normalize, nests_of(source))
+    (found,) = (tiling.result for tiling in tilings(nest) if tiling.recipe == "window product")
+    assert isinstance(found, Applied)
+    variant = found.fragment
+    assert variant.tile is not None
+    loop_nest(variant.nest, variant.tile)
+    arrays = tuple(replace(array, whole_rows=False) for array in variant.nest.arrays)
+    with pytest.raises(NoBoxError, match="subscripts of 'a' run up and down along 'l'"):
+        loop_nest(replace(variant.nest, arrays=arrays), variant.tile)
 
 
 @pytest.mark.toolchain
