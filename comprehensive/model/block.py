@@ -18,7 +18,6 @@ from typing import assert_never
 
 import numpy as np
 
-from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.kernel_ir.kernel import (
     AGAIN,
     BLOCK_FIRST,
@@ -75,8 +74,9 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
 from comprehensive.model.accesses import Mask, Tally
+from comprehensive.model.arithmetic import Arithmetic
 from comprehensive.model.copies import Copies
-from comprehensive.model.depth import LOADED, Data, depth_of, forget
+from comprehensive.model.depth import LOADED, Data, forget, taken_for
 from comprehensive.model.integers import calculate
 from comprehensive.model.thread_values import Value, converted, merged, vector_of
 from comprehensive.model.touch import Touch
@@ -84,10 +84,10 @@ from comprehensive.model.turns import FIRST_TURNS, SAMPLES, later_weights, turns
 
 TURNS_OF_DATA = 8
 """The turns that a loop is taken to do whose header reads data."""
-MMA_DEPTH = 8
-"""Instructions that the next steps of a sum wait for, about: of doubles one that is eight multiply-adds long."""
 MATRIX_ROW = 8
 """The elements of a row of a matrix that a thread gives the address of (`LoadMatrices`)."""
+FAR = 1 << 13
+"""The least distance between integers that are looked up in different places, as far as it is known."""
 FIRST = "the first element"
 """The name of a value that is computed once for all accesses of a statement; no name of a kernel."""
 
@@ -135,9 +135,10 @@ class Walk:
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
         self._shared: dict[str, tuple[Value, ScalarType]] = {}
         self._copies = Copies(self.tally, self._number)
-        self._wide = ScalarType.DOUBLE in self._data.values()
+        self._arithmetic = Arithmetic(self.tally, ScalarType.DOUBLE in self._data.values())
         self._registers: dict[tuple[str, tuple[int, ...]], Data] = {}
         self._alike: dict[int, bool] = {}
+        self._looked_up: dict[tuple[str, int], int] = {}
 
     def work(self) -> Work:
         """Return all that has been counted."""
@@ -208,9 +209,14 @@ class Walk:
                 apart, together = self._number(statement.apart), self._number(statement.together)
                 self.values[FIRST] = self._value(statement.source.subscripts[0], times)
                 source = Index(statement.source.array, (Name(FIRST),))
+                *place, begin = statement.registers.subscripts
                 for first in range(0, self._number(statement.count), together):
                     moved = _moved(source, first // VECTOR * apart + first % VECTOR)
-                    self._access(moved, together, times, written=statement.source)
+                    found = self._access(moved, together, times, written=statement.source)
+                    if found.like is not None and together == 1:
+                        subscripts = (*place, Binary("+", begin, IntLiteral(first)))
+                        element = Index(statement.registers.array, subscripts)
+                        self._registers[self._place(element)] = found
             case VectorStore():
                 together = self.values[TOGETHER]
                 for first in range(0, VECTOR, together):
@@ -219,7 +225,8 @@ class Walk:
             case LoadMatrices():
                 self._access(statement.source, MATRIX_ROW, times)
             case MultiplyAdd():
-                self._multiplied(statement, times)
+                rows, columns = self._number(statement.rows), self._number(statement.columns)
+                self._arithmetic.multiplied(rows, columns, statement.type.size_bytes, times)
             case Commit():
                 pass
             case Await():
@@ -384,18 +391,20 @@ class Walk:
             case Binary():
                 left, right = self._value(expression.left, times), self._value(expression.right, times)
                 if isinstance(left, Data) or isinstance(right, Data):
-                    return self._computed(expression, left, right, times)
+                    operands = (expression.left, left), (expression.right, right)
+                    return self._operated(expression.operator, *operands, times)
                 return calculate(expression.operator, left, right)
             case Index():
                 if not self._is_memory(expression.array):
                     return self._registers.get(self._place(expression), LOADED)
-                self._access(expression, 1, times)
-                return LOADED
+                return self._access(expression, 1, times)
             case FloatLiteral():
                 return LOADED
             case Unary():
                 value = self._value(expression.operand, times)
-                return value if isinstance(value, Data) else calculate(expression.operator, 0, value)
+                like = taken_for(value)
+                found = None if like is None else calculate(expression.operator, 0, like)
+                return Data(value.depth, found) if isinstance(value, Data) else found
             case Conditional():
                 return self._chosen(expression, times)
             case Cast():
@@ -408,9 +417,7 @@ class Walk:
                     return values[0]
                 if function == BLOCK_FIRST:
                     return 0
-                instructions = of_function(function)
-                self._arithmetic(instructions, times)
-                return self._deeper(LOADED, max(values, key=depth_of), instructions)
+                return self._arithmetic.called(function, values, times, self._active)
             case _:
                 assert_never(expression)
 
@@ -422,43 +429,15 @@ class Walk:
             chosen = value if chosen is None else merged(mask, value, chosen)
         return LOADED if chosen is None else chosen
 
-    def _computed(self, expression: Binary, left: Value, right: Value, times: float) -> Data:
-        """Count an operation on data and return the result."""
-        return self._operated(expression.operator, (expression.left, left), (expression.right, right), times)
-
     def _operated(
         self, operator: str, left: tuple[Expr, Value], right: tuple[Expr, Value], times: float
     ) -> Data:
-        """Count an operation on data, given as expressions with their values, and return the result."""
-        for (written, value), (_, other) in ((left, right), (right, left)):
-            if isinstance(value, Data) and is_fused(operator, written):
-                return self._added(value, other)
-        self._arithmetic(of_operator(operator), times)
-        return self._deeper(left[1], right[1], waits_of(operator))
-
-    def _multiplied(self, statement: MultiplyAdd, times: float) -> None:
-        """Count some steps of all sums of the warps: an instruction does 16 x 8 of them."""
-        rows, columns = self._number(statement.rows), self._number(statement.columns)
-        done = -(-rows // 2) * -(-columns // 2)
-        self.tally.tensor_cores(done, statement.type.size_bytes, times)
-        self.tally.chain += MMA_DEPTH
-
-    def _added(self, product: Value, other: Value) -> Data:
-        """One instruction, which has been counted with the product, and waits for the other value as late as that."""
-        return self._deeper(Data(max(0, depth_of(product) - 1)), other, 1)
-
-    def _deeper(self, left: Value, right: Value, instructions: int) -> Data:
-        found = Data(max(depth_of(left), depth_of(right)) + instructions)
-        self.tally.chain = max(self.tally.chain, found.depth)
-        return found
+        return self._arithmetic.operated(operator, left, right, times, self._active)
 
     def _place(self, reference: Index) -> tuple[str, tuple[int, ...]]:
         """An element of a local array, as far as it is the same for all threads."""
         subscripts = (self._value(s, 0) for s in reference.subscripts)
         return reference.array, tuple(s if isinstance(s, int) else -1 for s in subscripts)
-
-    def _arithmetic(self, instructions: int, times: float) -> None:
-        self.tally.arithmetic(instructions, times, self._active, wide=self._wide)
 
     # --- memory
 
@@ -473,16 +452,22 @@ class Walk:
         *,
         stores: bool = False,
         written: Index | None = None,
-    ) -> None:
-        """An access of neighbouring elements, in the kernel ``written`` so; local arrays are registers."""
+    ) -> Data:
+        """An access of neighbouring elements, in the kernel ``written`` so; local arrays are registers.
+
+        Returns what is loaded.
+        """
         array = reference.array
         if not self._is_memory(array):
-            return
-        offset = self._value(reference.subscripts[0], times)
+            return LOADED
+        offset = taken_for(self._value(reference.subscripts[0], times))
         if times == 0:
-            return
+            return LOADED
         base, type = self._shared.get(array, (0, self._data.get(array, ScalarType.FLOAT)))
-        begin = None if isinstance(offset, Data) else base + offset * type.size_bytes
+        begin = None if offset is None else base + offset * type.size_bytes
+        found = LOADED
+        if isinstance(begin, int) and type.is_integer:
+            found = Data(like=self._looked_up.setdefault((array, begin), FAR * len(self._looked_up)))
         width = elements * type.size_bytes
         if self._watch is not None:
             site = reference if written is None else written
@@ -490,11 +475,12 @@ class Walk:
         if array in self._shared and not stores and begin is not None:
             begin, width = vector_of(begin, width)
         if not stores and begin is not None and self.tally.is_loaded(array, begin, self._active):
-            return
+            return found
         if array in self._shared:
             self.tally.of_shared(begin, width, times, self._active, stores=stores)
         else:
             self.tally.of_global(array, begin, width, times, self._active, stores=stores)
+        return found
 
 
 def _moved(reference: Index, elements: int) -> Index:

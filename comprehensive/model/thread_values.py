@@ -13,7 +13,7 @@ import numpy as np
 
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.model.accesses import VECTOR_BYTES, Mask
-from comprehensive.model.depth import LOADED, Data, depth_of
+from comprehensive.model.depth import Data, depth_of
 
 Value: TypeAlias = Any
 """An integer, an array with one for each thread, or :class:`Data`."""
@@ -30,7 +30,7 @@ def merged(mask: Mask | None, value: Value, other: Value) -> Value:
 
 def converted(type: ScalarType, value: Value) -> Value:
     """Return the value converted to a type: what is floating-point is not computed."""
-    return value if type.is_integer or isinstance(value, Data) else LOADED
+    return value if type.is_integer else Data(depth_of(value))
 
 
 def vector_of(begin: Value, width: int) -> tuple[Value, int]:

@@ -14,7 +14,7 @@ Every sum keeps its order, so that the result is the same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment, Await, Barrier, Commit, KernelStmt, VectorStore
@@ -80,6 +80,8 @@ class BoxLoop:
     """The steps of a piece."""
     ahead: Mapping[str, str]
     """The names of the iterators of the loops for the boxes to be copied next."""
+    guarded: bool = True
+    """Whether points outside of the limits take part in the steps: they read nothing from global memory."""
 
     @staticmethod
     def of(context: TileContext, loops: LoopNest) -> BoxLoop:
@@ -118,7 +120,7 @@ class BoxLoop:
     def body(self) -> tuple[KernelStmt, ...]:
         """The kernel after the places of blocks and threads."""
         around = self.around
-        jam = self._jam(scalars_of((*around.before, *around.after)))
+        jam = self._jam(scalars_of((*around.before, *around.after)), self._of_registers)
         return (
             *self.boxes.tiles(),
             self._thread(),
@@ -132,8 +134,8 @@ class BoxLoop:
             *self._stored(jam),
         )
 
-    def _jam(self, scalars: frozenset[str]) -> UnrollAndJam:
-        return UnrollAndJam(self.context, scalars, self.boxes.places(), self._of_registers)
+    def _jam(self, scalars: frozenset[str], reference: Callable[[Expr], Expr]) -> UnrollAndJam:
+        return UnrollAndJam(self.context, scalars, self.boxes.places(), reference)
 
     def _of_registers(self, expr: Expr) -> Expr:
         """The expression with its references in fragments, in registers or in global memory."""
@@ -145,6 +147,33 @@ class BoxLoop:
             return e
 
         return self.around.of_registers(map_expression(expr, replaced))
+
+    def _of_step(self, expr: Expr) -> Expr:
+        """The same in the loops."""
+        data = {a.name for a in self.context.nest.arrays} - set(self.loops.held)
+
+        def inside(e: Expr) -> Expr:
+            if (
+                not isinstance(e, Index)
+                or e.array not in data
+                or any(e in g.offsets for g in self.boxes.groups)
+            ):
+                return e
+            limits = self._limits_of(e) if self.guarded else ()
+            return Conditional(conjunction(limits), e, ZERO) if limits else e
+
+        return self._of_registers(map_expression(expr, inside))
+
+    def _limits_of(self, reference: Index) -> list[Expr]:
+        """Return the conditions under which a reference is one of a point inside of the limits."""
+        read = names_read(reference)
+        return [
+            inside
+            for n, (c, inside) in enumerate(
+                zip(self.context.tile.coordinates, self.context.inside(), strict=True)
+            )
+            if read & {c.name, self.context.names[f"r{n}"]}
+        ]
 
     def _begun_points(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """Return the statements before the loops; those that are alike for all points need not be inside the limits."""
@@ -254,17 +283,26 @@ class BoxLoop:
         z, left, depth = self.context.name("z"), Name(self.left), Name(self.context.tile.depth)
         split = self.loops.split.iterator
         step = constant(split, Binary("+", Name(self.first), z))
-        if not self.fragments.is_unrolled:
-            body = (step, *self._statements(self.loops.split.body, {split}, {split: z}, set()))
-            return (counting(z.identifier, left, body, uniform=True),)
+        rows: tuple[KernelStmt, ...] = ()
         loaded: set[int] = set()
-        rows = self._fragments(self.loops.split.body, set(), {}, loaded)
-        body = (step, *self._statements(self.loops.split.body, {split}, {split: z}, loaded))
-        guarded = (If(Binary("<", z, left), body, uniform=True),)
-        whole, cut = (
-            counting(z.identifier, depth, steps, unrolled=True, uniform=True) for steps in (body, guarded)
+        if self.fragments.is_unrolled:
+            rows = self._fragments(self.loops.split.body, set(), {}, loaded)
+        body, whole = (
+            (step, *each._statements(self.loops.split.body, {split}, {split: z}, loaded))
+            for each in (self, replace(self, guarded=False))
         )
-        return (*rows, If(Binary("<=", depth, left), (whole,), (cut,), uniform=True))
+        if self.fragments.is_unrolled:
+            body = (If(Binary("<", z, left), body, uniform=True),)
+            steps = counting(z.identifier, depth, body, unrolled=True, uniform=True)
+        else:
+            steps = counting(z.identifier, left, body, uniform=True)
+            if not self.loops.uncached:
+                return (steps,)
+        # Without conditions, reads of global memory of several steps are in flight together.
+        inside = [self.context.is_whole()] if self.loops.uncached else []
+        is_whole = conjunction([*inside, Binary("<=", depth, left)])
+        every = counting(z.identifier, depth, whole, unrolled=True, uniform=True)
+        return (*rows, If(is_whole, (every,), (steps,), uniform=True))
 
     def _statements(
         self, body: Sequence[Stmt], inside: Set[str], at: Mapping[str, Expr], loaded: Set[int]
@@ -273,7 +311,7 @@ class BoxLoop:
         is, as soon as it is known."""
         known = set(loaded)
         result = list(self._fragments(body, inside, at, known))
-        jam = self._jam(scalars_of((*self.around.before, *self.loops.path[0].body)))
+        jam = self._jam(scalars_of((*self.around.before, *self.loops.path[0].body)), self._of_step)
         for statement in body:
             match statement:
                 case For(iterator=iterator):

@@ -96,6 +96,9 @@ class LoopNest:
     """The comparisons that are bounds of some axis: they hold at all points whose boxes no bound cuts."""
     conditions: tuple[Expr, ...] = ()
     """The conditions on scalars under which the program reads the first and the last elements of its arrays."""
+    uncached: Mapping[Index, str] = field(default_factory=dict[Index, str])
+    """The references that change from step to step and are in no box, each with the reason: points read them from
+    global memory."""
 
     @property
     def split(self) -> For:
@@ -122,8 +125,17 @@ def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
     held = references.held()
     at = body.index(path[0])
     groups = references.groups(held)
-    bounding, conditions = frozenset(references.bounding), tuple(dict.fromkeys(references.conditions))
-    return LoopNest(body[:at], path, body[at + 1 :], _inner(path[-1]), held, groups, bounding, conditions)
+    return LoopNest(
+        body[:at],
+        path,
+        body[at + 1 :],
+        _inner(path[-1]),
+        held,
+        groups,
+        frozenset(references.bounding),
+        tuple(dict.fromkeys(references.conditions)),
+        references.uncached,
+    )
 
 
 def _check_loops(body: tuple[Stmt, ...], path: Sequence[For]) -> None:
@@ -161,6 +173,7 @@ class _References:
     ring: Ring = field(default_factory=Ring)
     bounding: list[Expr] = field(default_factory=list[Expr])
     conditions: list[Expr] = field(default_factory=list[Expr])
+    uncached: dict[Index, str] = field(default_factory=dict[Index, str])
 
     def held(self) -> dict[str, Index]:
         """The elements that the loops assign, which are the same in all steps."""
@@ -181,23 +194,27 @@ class _References:
         """Return the groups of what else the loops read, one after the other as the program comes to them."""
         self._check_arrays(held)
         under = self._under()
-        between = [s for loop in self.path[:-1] for s in loop.body if s not in self.path]
-        for reference in self._data_in(tuple(between)):
-            if reference.array in held or self._variables(reference) & self._points:
-                raise NoBoxError(f"'{self._called(reference)}' is read at each point between the loops")
         found: dict[_Key, list[tuple[Index, tuple[Polynomial, ...]]]] = {}
         for reference in dict.fromkeys(self._data_in(self.path[-1].body)):
-            if reference.array in held or not self._variables(reference) - self._outer:
+            if reference.array in held:
                 continue
-            values = tuple(self.ring.read(s) for s in reference.subscripts)
+            try:
+                if not self._variables(reference) - self._outer:
+                    continue
+                values = tuple(self.ring.read(s) for s in reference.subscripts)
+                self._check_axes(reference, [self._axis(reference, value, 0) for value in values])
+                bounds = self._bounds(reference, values, under[reference]) if reference in under else None
+            except NoBoxError as error:
+                self.uncached[reference] = str(error)
+                continue
             linear = tuple(value - _constant(value) for value in values)
-            bounds = self._bounds(reference, values, under[reference]) if reference in under else None
             found.setdefault((reference.array, linear, bounds), []).append((reference, values))
         groups = [
             group for (_, _, bounds), members in found.items() for group in self._grouped(members, bounds)
         ]
         if not groups:
-            raise NoBoxError("the loops read nothing that changes from step to step")
+            nothing = "the loops read nothing that changes from step to step"
+            raise NoBoxError(next(iter(self.uncached.values()), nothing))
         return tuple(groups)
 
     def _check_arrays(self, held: Mapping[str, Index]) -> None:
@@ -212,25 +229,23 @@ class _References:
             if reference.array in held and reference != held[reference.array]:
                 raise NoBoxError(f"'{self._called(reference)}' is used in the loops and beside them")
 
-    def _under(self) -> dict[Index, tuple[Expr, ...]]:
+    def _under(self) -> dict[Index, tuple[Expr, ...] | None]:
         """Return the comparisons under which references are read that are read nowhere without a condition: the fewest
-        ones, which hold at all places where one is read."""
+        ones, which hold at all places where one is read.  None where that is not known."""
         expressions = list(expressions_in(self.path[0].body))
         always = {e for x in expressions for e in always_evaluated(x) if isinstance(e, Index)}
-        data = {a.name for a in self.nest.arrays}
-        found: dict[Index, list[tuple[Expr, ...]]] = {}
+        found: dict[Index, list[tuple[Expr, ...] | None]] = {}
         for reference, under in read_under(expressions):
-            if reference in always or reference.array not in data:
-                continue
-            if under is None:
-                raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
-            found.setdefault(reference, []).append(under)
-        least = {reference: min(all_, key=len) for reference, all_ in found.items()}
-        for reference, under in least.items():
-            # Where it is read under more comparisons, it is read there only where it is read under these.
-            if self._is_computed(under) or not all(set(under) <= set(each) for each in found[reference]):
-                raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
-        return least
+            if reference not in always:
+                found.setdefault(reference, []).append(under)
+        return {reference: self._least(all_) for reference, all_ in found.items()}
+
+    def _least(self, all_: Sequence[tuple[Expr, ...] | None]) -> tuple[Expr, ...] | None:
+        known = [under for under in all_ if under is not None]
+        least = min(known, key=len, default=())
+        # Where it is read under more comparisons, it is read there only where it is read under these.
+        is_known = len(known) == len(all_) and all(set(least) <= set(each) for each in known)
+        return least if is_known and not self._is_computed(least) else None
 
     def _is_computed(self, under: Sequence[Expr]) -> bool:
         """Whether comparisons read data or what a point computes, or compare no signed integers."""
@@ -247,9 +262,11 @@ class _References:
         )
 
     def _bounds(
-        self, reference: Index, values: tuple[Polynomial, ...], under: tuple[Expr, ...]
+        self, reference: Index, values: tuple[Polynomial, ...], under: tuple[Expr, ...] | None
     ) -> tuple[Bounds, ...]:
         """Return the bounds of what is read under comparisons."""
+        if under is None:
+            raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
         scalars = {s.name for s in self.nest.scalars}
         read = bounded(self.ring, values, under, lambda value: self.ring.names_in(value) <= scalars)
         if self._is_declared(reference, values, read.axes):
@@ -362,17 +379,13 @@ class _References:
         low = tuple(map(min, zip(*constants.values(), strict=True)))
         high = tuple(map(max, zip(*constants.values(), strict=True)))
         corners = {low, high} <= set(constants.values()) and bounds is None
-        whole_rows = self.nest.array(first.array).whole_rows
-        if len(members) > 1 and not (corners or whole_rows):
-            return [group for member in members for group in self._grouped([member], bounds)]
         axes = tuple(
             self._axis(first, value - _constant(value) + least, most - least)
             for value, least, most in zip(values, low, high, strict=True)
         )
-        if (turned := self._turned(axes)) is not None and not whole_rows:
-            raise NoBoxError(
-                f"subscripts of '{self._called(first)}' run up and down along '{self._shown(turned)}'"
-            )
+        is_there = corners or self.nest.array(first.array).whole_rows
+        if len(members) > 1 and (not is_there or _long(axes) > MOST_AXES):
+            return [group for member in members for group in self._grouped([member], bounds)]
         if bounds is not None:
             axes = tuple(map(self._bounded, axes, bounds))
         offsets = {
@@ -395,13 +408,21 @@ class _References:
             raise NoBoxError(f"a subscript of '{called}' is computed by the point or read from data")
         return BoxAxis(factors, self.ring.write(rest), span)
 
-    def _turned(self, axes: Sequence[BoxAxis]) -> str | None:
-        """A variable along which one subscript runs up and another one down."""
+    def _check_axes(self, reference: Index, axes: Sequence[BoxAxis]) -> None:
+        """Check that the box is none of which the program reads but a diagonal."""
         up, down = (
-            {name for axis in axes for name, factor in axis.factors.items() if (factor > 0) == is_up}
+            [name for axis in axes for name, factor in axis.factors.items() if (factor > 0) == is_up]
             for is_up in (True, False)
         )
-        return min(up & down, key=self._order.index, default=None)
+        both = [*up, *down]
+        turned = [name for name in up if name in down and not self.nest.array(reference.array).whole_rows]
+        twice = [name for name in both if name in self._points and both.count(name) > 1]
+        for name in (*turned, *twice):
+            raise NoBoxError(
+                f"several subscripts of '{self._called(reference)}' change with '{self._shown(name)}'"
+            )
+        if _long(axes) > MOST_AXES:
+            raise NoBoxError(f"more than {MOST_AXES} subscripts of '{self._called(reference)}' change")
 
     def _bounded(self, axis: BoxAxis, bounds: Bounds) -> BoxAxis:
         low, high = (None if end is None else self.ring.write(end) for end in (bounds.low, bounds.high))
@@ -463,6 +484,11 @@ def stored_by(statement: Stmt) -> Index | None:
 
 def _all_stored(body: tuple[Stmt, ...]) -> list[Index]:
     return [target for s in statements_in(body) if (target := stored_by(s)) is not None]
+
+
+def _long(axes: Sequence[BoxAxis]) -> int:
+    """Return along how many axes a box has, or counts as having, more than one element: the last one always does."""
+    return 1 + sum(bool(axis.factors) or axis.span > 0 for axis in axes[:-1])
 
 
 def _constant(value: Polynomial) -> int:

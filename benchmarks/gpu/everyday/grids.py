@@ -57,6 +57,13 @@ def _filtered(v: Values) -> Any:
     return total
 
 
+def _filtered_past(v: Values) -> Any:
+    total = v.x * v.f[0]
+    for j in range(1, v.k):
+        total[j:] += v.x[: v.n - j] * v.f[j]
+    return total
+
+
 def inside(grid: Any, values: Any) -> Any:
     """A copy of a grid with other values but on its border."""
     changed = grid + 0
@@ -147,6 +154,16 @@ CONVOLUTIONS = (
         operations=lambda h, w, k: 2.0 * k * k * h * w,
     ),
     Computation(
+        "conv2d_turned",
+        "h w k",
+        lambda h, w, k: {"in": read(h + k - 1, w + k - 1), "f": read(k, k), "out": written(h, w)},
+        "out",
+        lambda v: _windows(getattr(v, "in"), v.xp.flip(v.f, (0, 1))),
+        tiny=(5, 6, 3),
+        points=((4096, 4096, 7), (1001, 777, 5)),
+        operations=lambda h, w, k: 2.0 * k * k * h * w,
+    ),
+    Computation(
         "conv2d_5x5",
         "h w",
         lambda h, w: {"in": read(h + 4, w + 4), "f": read(5, 5), "out": written(h, w)},
@@ -181,6 +198,16 @@ CONVOLUTIONS = (
         lambda n, k: {"x": read(n + k - 1), "f": read(k), "y": written(n)},
         "y",
         _filtered,
+        tiny=(9, 3),
+        points=((1 << 25, 16), (1000003, 9)),
+        operations=lambda n, k: 2.0 * n * k,
+    ),
+    Computation(
+        "fir_causal",
+        "n k",
+        lambda n, k: {"x": read(n), "f": read(k), "y": written(n)},
+        "y",
+        _filtered_past,
         tiny=(9, 3),
         points=((1 << 25, 16), (1000003, 9)),
         operations=lambda n, k: 2.0 * n * k,

@@ -70,6 +70,22 @@ PRODUCTS = (
         operations=_cubic,
     ),
     Computation(
+        "looked_up",
+        "m n k v",
+        lambda m, n, k, v: {
+            "a": read(m, k),
+            "table": read(v, n),
+            "at": read(k, dtype="int32", low=0, high=v - 1),
+            "c": written(m, n),
+        },
+        "c",
+        lambda v: v.a @ v.table[v.at],
+        tiny=(5, 7, 6, 9),
+        points=((2048, 2048, 2048, 8192), (1000, 1021, 777, 5000)),
+        operations=lambda m, n, k, v: 2.0 * m * n * k,
+        traffic=lambda m, n, k, v: 4.0 * (m * k + k * n + k + m * n),
+    ),
+    Computation(
         "aat",
         "n k",
         lambda n, k: {"a": read(n, k), "c": written(n, n)},

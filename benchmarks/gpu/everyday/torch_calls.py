@@ -172,6 +172,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
         "addmm, relu_": lambda v: torch.addmm(v.bias, v.a, v.b).relu_(),
         "_addmm_activation": lambda v: torch._addmm_activation(v.bias, v.a, v.b),
     },
+    "looked_up": {"mm": lambda v: torch.mm(v.a, v.table[v.at], out=v.c)},
     "matmul_abt": {"mm": lambda v: torch.mm(v.a, v.b.t(), out=v.c)},
     "matmul_atb": {"mm": lambda v: torch.mm(v.a.t(), v.b, out=v.c)},
     "aat": {"mm": lambda v: torch.mm(v.a, v.a.t(), out=v.c)},
@@ -198,9 +199,17 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "conv_layer": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k)[0]},
     "conv_same": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k, padding=1)[0]},
     "conv2d": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
+    "conv2d_turned": {
+        "conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f.flip(0, 1)[None, None])[0, 0]
+    },
     "conv2d_5x5": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
     "depthwise": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k[:, None], groups=v.c)[0]},
     "maxpool": {"max_pool2d": lambda v: functional.max_pool2d(_in(v)[None], 2)[0]},
+    "fir_causal": {
+        "conv1d": lambda v: functional.conv1d(v.x[None, None], v.f.flip(0)[None, None], padding=v.k - 1)[
+            0, 0, : v.n
+        ]
+    },
     "fir": {"conv1d": lambda v: functional.conv1d(v.x[None, None], v.f[None, None])[0, 0]},
     "five_point": {
         "slices": lambda v: _into(v.b, _five(v.a)),

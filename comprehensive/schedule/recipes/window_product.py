@@ -11,6 +11,7 @@ pieces of D steps in flight), stage(REGISTER, rows of a box that several steps s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
@@ -23,7 +24,7 @@ from comprehensive.schedule.instances import Instance, for_wide_elements, meetin
 from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.reference_groups import LoopNest, NoBoxError, loop_nest
+from comprehensive.schedule.reference_groups import LoopNest, NoBoxError, ReferenceGroup, loop_nest
 
 MOST_COORDINATES = 3
 """Coordinates along which a grid and a block have extents."""
@@ -48,7 +49,10 @@ class WindowProduct:
             except NoBoxError as error:
                 reasons.append(str(error))
                 continue
-            if _shares(loops, inner.coordinates[0].name) or number == 1:
+            names = [c.name for c in inner.coordinates]
+            if loops.uncached and not _is_worthwhile(loops, names):
+                reasons += loops.uncached.values()
+            elif number == 1 or any(_is_shared(group, names[0]) for group in loops.groups):
                 return replace(inner, conditions=(*inner.conditions, *loops.conditions))
         return NotApplicable(reasons[0])
 
@@ -61,10 +65,17 @@ class WindowProduct:
         return for_wide_elements(kernel, found or table(f"{name}_of_rows"))
 
 
-def _shares(loops: LoopNest, coordinate: str) -> bool:
+def _is_shared(group: ReferenceGroup, coordinate: str) -> bool:
     """Whether neighbours along a coordinate read the same elements."""
+    return coordinate not in group.variables or any(
+        coordinate in axis.factors and (len(axis.factors) > 1 or axis.span > 0) for axis in group.axes
+    )
+
+
+def _is_worthwhile(loops: LoopNest, coordinates: Sequence[str]) -> bool:
+    """Whether boxes save reads where other reads stay: one that differs between points and serves several of them."""
     return any(
-        coordinate not in group.variables
-        or any(coordinate in axis.factors and (len(axis.factors) > 1 or axis.span) for axis in group.axes)
+        not group.variables.isdisjoint(coordinates) and _is_shared(group, name)
         for group in loops.groups
+        for name in coordinates
     )

@@ -24,6 +24,17 @@ from comprehensive.model.tile_work import tile_work
 from comprehensive.optimize.tree import Tree
 from tests.compiled_specs import compiled
 
+LOOKED_UP = """void f(int m, int n, int k, const float a[m][k], const float b[256][n], const unsigned char at[k],
+       const unsigned char of[n][k], float c[m][n], int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++)
+        for (int l = 0; l < k; l++)
+          c[i][j] += a[i][l] * b[%s][j];
+  }
+}
+"""
 PROGRAMS = Path(__file__).parents[2] / "golden" / "programs"
 ARITHMETIC_AND_ADDRESSES = 3
 """Instructions of an access: itself and two for its address."""
@@ -55,6 +66,22 @@ def test_rows_off_by_one_element_touch_one_sector_and_one_line_more() -> None:
     tally.of_global("a", np.arange(32) * 4 + 4, 4, 1, None, stores=False)
     work = tally.work()
     assert (work.wavefronts, work.bytes) == (2, 5 * 32)
+
+
+def test_rows_that_all_threads_look_up_are_read_as_rows_and_others_element_by_element(tmp_path: Path) -> None:
+    sectors: dict[str, float] = {}
+    for row in ("at[l]", "of[j][l]"):
+        path = tmp_path / "f.mf"
+        path.write_text(LOOKED_UP % row, encoding="utf-8")
+        (region,) = compile_file(path, Options(registers="estimate")).plan.functions[0].regions
+        (tile,) = (each for each in region.tilings if each.recipe == "window product")
+        (instance,) = (each for each in tile.instances if each.sizes == (4, 32, 4, 4, 8, 3, 4))
+        sectors[row] = tile.work(instance, tile.kernel.together[0]).step.bytes / 32
+    # A row of b for all 4 x 32 threads, which read four elements each, in each of 8 steps.
+    rows, elements = 8 * 4 * 32 * 4 // 32, 8 * 4 * 32 * 4
+    staged = sectors["at[l]"] - rows
+    assert 0 < staged < rows
+    assert sectors["of[j][l]"] >= elements
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,17 @@ KERNEL conv2d(int h, int w, int k, const float *in, const float *f, float *out)
   out[i * w + j] = sum;
 }
 
+KERNEL conv2d_turned(int h, int w, int k, const float *in, const float *f, float *out)
+{
+  const int i = middle(), j = last();
+  if (i >= h || j >= w) return;
+  const float *corner = in + (i + k - 1) * (w + k - 1) + j + k - 1;
+  float sum = 0;
+  for (int y = 0; y < k; y++)
+    for (int x = 0; x < k; x++) sum += corner[-y * (w + k - 1) - x] * f[y * k + x];
+  out[i * w + j] = sum;
+}
+
 KERNEL conv2d_5x5(int h, int w, const float *in, const float *f, float *out)
 {
   const int i = middle(), j = last();
@@ -72,6 +83,15 @@ KERNEL fir(int n, int k, const float *x, const float *f, float *y)
   if (i >= n) return;
   float sum = 0;
   for (int j = 0; j < k; j++) sum += x[i + j] * f[j];
+  y[i] = sum;
+}
+
+KERNEL fir_causal(int n, int k, const float *x, const float *f, float *y)
+{
+  const int i = last();
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = 0; j < k && j <= i; j++) sum += x[i - j] * f[j];
   y[i] = sum;
 }
 

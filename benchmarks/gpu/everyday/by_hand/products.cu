@@ -10,6 +10,15 @@ KERNEL matmul(int m, int n, int k, const float *a, const float *b, float *c)
   c[i * n + j] = sum;
 }
 
+KERNEL looked_up(int m, int n, int k, int v, const float *a, const float *table, const int *at, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * table[at[l] * n + j];
+  c[i * n + j] = sum;
+}
+
 KERNEL matmul_bias_relu(int m, int n, int k, const float *a, const float *b, const float *bias, float *c)
 {
   const int i = middle(), j = last();
