@@ -55,6 +55,10 @@ class Ring:
             names |= names_read(self._atoms[symbol]) if symbol in self._atoms else {symbol}
         return frozenset(names)
 
+    def atom(self, symbol: str) -> Expr | None:
+        """The expression that a symbol stands for; None for a name."""
+        return self._atoms.get(symbol)
+
     def write(self, polynomial: Polynomial, first: str | None = None) -> Expr:
         """An expression of the value; ``first`` is gathered into one product, written in front.
 

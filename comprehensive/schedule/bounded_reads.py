@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
+from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
 from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, Unary
 from comprehensive.metafork.rewrite import map_expression
@@ -110,6 +111,7 @@ def bounded(
     bounding: list[Expr] = []
     for comparison in dict.fromkeys(under):
         least = at_least_zero(ring, comparison)
+        assert least is not None, "a comparison"
         found = ((n, _bounds(axes[n], value, least, is_same)) for n, value in enumerate(values))
         number, bounds = next(((n, each) for n, each in found if each is not None), (0, None))
         if bounds is None:
@@ -118,21 +120,6 @@ def bounded(
         axes[number] = bounds
         bounding.append(comparison)
     return BoundedRead(tuple(axes), tuple(others), tuple(bounding))
-
-
-def at_least_zero(ring: Ring, comparison: Expr) -> Polynomial:
-    """Return a polynomial that is 0 or more exactly where a comparison of integers holds."""
-    assert isinstance(comparison, Binary)
-    left, right = ring.read(comparison.left), ring.read(comparison.right)
-    match comparison.operator:
-        case "<":
-            return right - left - 1
-        case "<=":
-            return right - left
-        case ">":
-            return left - right - 1
-        case _:
-            return left - right
 
 
 def _bounds(

@@ -52,11 +52,7 @@ def division_obstacle(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> s
 
     A divisor over scalars of the nest is one of points that are there, too, unless a condition keeps these out.
     """
-    declared = (s for each in tile.bodies for s in statements_in(each) if isinstance(s, Declare))
-    points = {c.name: ScalarType.INT for c in (*tile.coordinates, *tile.batch)}
-    types = environment_of(nest) | points | {s.name: s.type for s in declared}
-    iterators = (s for each in tile.bodies for s in statements_in(each) if isinstance(s, For))
-    types |= {s.iterator: s.type or ScalarType.INT for s in iterators}
+    types = types_in(nest, tile)
     known = {s.name for s in nest.scalars} if tile.predicate is None else set[str]()
     every = (e for x in expressions_in(tuple(body)) for e in subexpressions(x))
     divisions = [e for e in every if isinstance(e, Binary) and e.operator in ("/", "%")]
@@ -70,3 +66,11 @@ def division_obstacle(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> s
         if type_of(division, types).is_integer and not is_safe:
             return "points that are not there would divide integers by what may be 0"
     return None
+
+
+def types_in(nest: Nest, tile: RegisterTile) -> dict[str, ScalarType]:
+    """Return the types of all names in the bodies of a tile."""
+    statements = [s for body in tile.bodies for s in statements_in(body)]
+    points = {c.name: ScalarType.INT for c in (*tile.coordinates, *tile.batch)}
+    types = environment_of(nest) | points | {s.name: s.type for s in statements if isinstance(s, Declare)}
+    return types | {s.iterator: s.type or ScalarType.INT for s in statements if isinstance(s, For)}

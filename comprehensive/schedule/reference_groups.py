@@ -22,12 +22,15 @@ from itertools import product
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
+from comprehensive.loops.access import names_read
+from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated, substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Conditional,
     Declare,
     Expr,
     For,
@@ -37,8 +40,15 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
-from comprehensive.schedule.bounded_reads import Bounds, at_least_zero, bounded, read_under
+from comprehensive.schedule.bounded_reads import (
+    Bounds,
+    bounded,
+    comparisons,
+    comparisons_without,
+    read_under,
+)
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.operands import loops_of
@@ -201,14 +211,15 @@ class _References:
             try:
                 if not self._variables(reference) - self._outer:
                     continue
-                values = tuple(self.ring.read(s) for s in reference.subscripts)
-                self._check_axes(reference, [self._axis(reference, value, 0) for value in values])
-                bounds = self._bounds(reference, values, under[reference]) if reference in under else None
+                core, decided = self._core(reference)
+                values = tuple(self.ring.read(s) for s in core.subscripts)
+                self._check_axes(core, [self._axis(core, value, 0) for value in values])
+                bounds = self._bounds(core, values, under.get(reference, ()), decided)
             except NoBoxError as error:
                 self.uncached[reference] = str(error)
                 continue
             linear = tuple(value - _constant(value) for value in values)
-            found.setdefault((reference.array, linear, bounds), []).append((reference, values))
+            found.setdefault((reference.array, linear, bounds), []).append((core, values))
         groups = [
             group for (_, _, bounds), members in found.items() for group in self._grouped(members, bounds)
         ]
@@ -261,14 +272,48 @@ class _References:
             for e in subexpressions(each)
         )
 
+    def _core(self, reference: Index) -> tuple[Index, tuple[Expr, ...]]:
+        """Return the reference where no choice in its subscripts is one of an end, and the comparisons that say so.
+
+        ``a[x < 0 ? 0 : x]`` is ``a[x]`` where ``x >= 0``.
+        """
+        decided: list[Expr] = []
+        same = {s.name for s in self.nest.scalars} | self._outer
+
+        def core(expr: Expr) -> Expr:
+            if not isinstance(expr, Conditional):
+                return expr
+            is_end = names_read(expr.then) <= same
+            condition = map_expression(expr.condition, core)
+            found = comparisons_without(condition) if is_end else comparisons(condition)
+            if found is None or self._is_computed(found):
+                raise NoBoxError(f"a subscript of '{self._called(reference)}' is chosen by a condition")
+            decided.extend(found)
+            return core(expr.otherwise if is_end else expr.then)
+
+        subscripts = tuple(map(core, reference.subscripts))
+        return replace(reference, subscripts=subscripts), tuple(decided)
+
     def _bounds(
-        self, reference: Index, values: tuple[Polynomial, ...], under: tuple[Expr, ...] | None
-    ) -> tuple[Bounds, ...]:
-        """Return the bounds of what is read under comparisons."""
+        self,
+        reference: Index,
+        values: tuple[Polynomial, ...],
+        under: tuple[Expr, ...] | None,
+        decided: tuple[Expr, ...],
+    ) -> tuple[Bounds, ...] | None:
+        """Return the bounds of what is read under comparisons; None where there are no comparisons.
+
+        Those that are ``decided`` choose between subscripts, so that they have to be bounds.
+        """
         if under is None:
             raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
+        if not under and not decided:
+            return None
         scalars = {s.name for s in self.nest.scalars}
-        read = bounded(self.ring, values, under, lambda value: self.ring.names_in(value) <= scalars)
+        both = (*under, *decided)
+        read = bounded(self.ring, values, both, lambda value: self.ring.names_in(value) <= scalars)
+        if not set(decided) <= set(read.bounding):
+            raise NoBoxError(f"a subscript of '{self._called(reference)}' is chosen by a condition")
         if self._is_declared(reference, values, read.axes):
             pass
         elif not read.others and self._is_covered(values):
@@ -335,9 +380,10 @@ class _References:
         for corner in self._ends(values, {name: last[name] for name in own}):
             for chosen in product(*((ZERO, last[name]) for name in others)):
                 at = {**corner, **dict(zip(others, chosen, strict=True))}
-                least = (self.ring.write(at_least_zero(self.ring, substitute(e, at))) for e in under)
+                values_at = [at_least_zero(self.ring, substitute(e, at)) for e in under]
+                written = [self.ring.write(value) for value in values_at if value is not None]
                 asked = [
-                    e for e in (Binary("<=", ZERO, each) for each in least) if not always_holds(known, e)
+                    e for e in (Binary("<=", ZERO, value) for value in written) if not always_holds(known, e)
                 ]
                 if not any(always_holds(known, Unary("!", e)) for e in asked):
                     found += asked

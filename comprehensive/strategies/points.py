@@ -39,6 +39,7 @@ from comprehensive.loops.normalize.counters import (
     range_of,
     ranges_of,
 )
+from comprehensive.loops.normalize.inlined import inlined, reads_data
 from comprehensive.loops.normalize.narrow import in_int
 from comprehensive.loops.rewrite import all_names, substitute, unswitch
 from comprehensive.loops.types import environment_of, exact_product, type_of
@@ -51,15 +52,14 @@ from comprehensive.metafork.ast import (
     Expr,
     For,
     If,
-    Index,
     IntLiteral,
     Name,
     ScalarType,
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer, fresh
-from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -85,7 +85,7 @@ def points_of(nest: Nest) -> Points | NotApplicable:
 def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     nest = _with_block_conditions_inside(nest)
     cases = _cases(nest)
-    bodies = [_inlined(body, _types(nest, body)) for _, body in cases]
+    bodies = [inlined(body, _types(nest, body)) for _, body in cases]
     nest, bodies, found = _coordinates(nest, bodies)
     names, shown, limits = ([*each] for each in zip(*found, strict=True))
     bodies, limits, demanded = _limited(nest, bodies, names, limits)
@@ -175,7 +175,7 @@ def _same_loops(first: Sequence[Loop], second: Sequence[Loop]) -> bool:
 
 def _one_loop(nest: Nest, outer: For[BlockStmt], statements: tuple[Stmt, ...]) -> For:
     """The loop of the block around the statements, joined with a loop that is all of them: k*B + z is one index."""
-    body = _inlined(statements, _types(nest, statements))
+    body = inlined(statements, _types(nest, statements))
     whole = For(
         outer.type, outer.iterator, outer.start, outer.relation, outer.bound, outer.step, body, outer.span
     )
@@ -220,42 +220,7 @@ def _types(nest: Nest, body: tuple[Stmt, ...]) -> dict[str, ScalarType]:
 
 def _is_of(nest: Nest, expr: Expr) -> bool:
     """Whether the expression reads scalars of the nest alone."""
-    return not _reads_data(expr) and names_read(expr) <= {s.name for s in nest.scalars}
-
-
-def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
-    """The body with its integer scalars that are defined once, from what does not change, put where they are read."""
-    changing = assigned_scalars(body)
-    result: list[Stmt] = []
-    left = list(body)
-    while left:
-        statement = left.pop(0)
-        match statement:
-            case Declare(initial=initial, dims=()) if (
-                initial is not None
-                and statement.type.is_integer
-                and type_of(initial, types).is_integer
-                and statement.name not in changing
-                and not _reads_data(initial)
-                and not names_read(initial) & changing
-            ):
-                name, value = statement.name, initial
-                if type_of(initial, types) is not statement.type:
-                    value = Cast(statement.type, initial, statement.span)
-                left = list(
-                    map_expressions(
-                        tuple(left), lambda e, name=name, value=value: substitute(e, {name: value})
-                    )
-                )
-            case For() | If():
-                result.append(with_bodies(statement, lambda inner: _inlined(inner, types)))
-            case _:
-                result.append(statement)
-    return tuple(result)
-
-
-def _reads_data(expr: Expr) -> bool:
-    return any(isinstance(e, Index) for e in subexpressions(expr))
+    return not reads_data(expr) and names_read(expr) <= {s.name for s in nest.scalars}
 
 
 # --- coordinates

@@ -8,14 +8,19 @@ In: a loop that counts up, and the value.  Out: what is read before it::
 
 from __future__ import annotations
 
+from functools import reduce
+
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ZERO
 from comprehensive.metafork.ast import Binary, Conditional, Expr, For, IntLiteral
 
 
-def read_before(loop: For, value: Expr) -> Expr:
-    """The value if the loop has a turn."""
-    runs = fold(Binary("<", loop.start, loop.bound))
-    if isinstance(runs, IntLiteral):
-        return value if runs.value else ZERO
-    return Conditional(runs, value, ZERO)
+def read_before(value: Expr, *loops: For) -> Expr:
+    """Return the value if all these loops have a turn."""
+    runs = [fold(Binary("<", loop.start, loop.bound)) for loop in loops]
+    if any(isinstance(e, IntLiteral) and not e.value for e in runs):
+        return ZERO
+    conditions = dict.fromkeys(e for e in runs if not isinstance(e, IntLiteral))
+    if not conditions:
+        return value
+    return Conditional(reduce(lambda left, right: Binary("&&", left, right), conditions), value, ZERO)

@@ -57,7 +57,7 @@ def with_carried_reads_held(
                 changed = held.body(statement.body)
                 if changed is None:
                     continue
-                initial = read_before(statement, element)
+                initial = read_before(element, statement)
                 kind = read_only[element.array]
                 result.append(Declare(kind, held.scalar.identifier, initial=initial, span=statement.span))
                 statement = replace(statement, body=changed)

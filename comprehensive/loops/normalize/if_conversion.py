@@ -5,6 +5,8 @@
     if (c) t = a; else t = b;                 -->   t = c ? a : b;
     if (v > best) { best = v; at = k; }       -->   int taken = v > best ? 1 : 0;
                                                     best = taken ? v : best;  at = taken ? k : at;
+    if (i < n) { sum += a[i]; count++; }      -->   sum = i < n ? sum + a[i] : sum;
+                                                    count = i < n ? count + 1 : count;
 
 The value that is not chosen is not computed, so that nothing is read or divided which the program does not read or
 divide.  An element of an array is stored by both branches or the condition stays: a store that the program does not
@@ -13,10 +15,11 @@ make would be seen by others.  Both values are converted to the type of their ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from comprehensive.loops.access import names_read
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -31,9 +34,11 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
+    Unary,
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.walk import subexpressions
 
 
 def if_converted(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) -> tuple[Stmt, ...]:
@@ -62,7 +67,7 @@ def _converted(statement: If, types: Mapping[str, ScalarType], name: Namer) -> t
         return None
     condition = statement.condition
     declared: tuple[Stmt, ...] = ()
-    if len(choices) > 1:
+    if len(choices) > 1 and not _is_repeatable(condition, [c.assign for c in choices]):
         taken = name("taken")
         initial = Conditional(condition, IntLiteral(1), IntLiteral(0))
         declared, condition = (Declare(ScalarType.INT, taken, initial=initial),), Name(taken)
@@ -75,20 +80,27 @@ def _converted(statement: If, types: Mapping[str, ScalarType], name: Namer) -> t
     )
 
 
+def _is_repeatable(condition: Expr, assigned: Sequence[Assign]) -> bool:
+    """Whether a condition is one on scalars that are not assigned: it costs little, and says more than a variable."""
+    is_simple = all(isinstance(e, Name | IntLiteral | Binary | Unary) for e in subexpressions(condition))
+    targets = {a.target.identifier for a in assigned if isinstance(a.target, Name)}
+    return is_simple and not names_read(condition) & targets
+
+
 def _choices(statement: If, types: Mapping[str, ScalarType]) -> list[_Choice] | None:
     then, otherwise = _assignments(statement.then), _assignments(statement.otherwise)
     if then is None or otherwise is None:
         return None
     if [a.target for a in then] == [a.target for a in otherwise]:
         return [
-            _Choice(first, _value(first, types), _value(second, types))
+            _Choice(first, assigned_value(first, types), assigned_value(second, types))
             for first, second in zip(then, otherwise, strict=True)
         ]
     if any(isinstance(a.target, Index) for a in (*then, *otherwise)):
         return None
     return [
-        *(_Choice(a, _value(a, types), a.target) for a in then),
-        *(_Choice(a, a.target, _value(a, types)) for a in otherwise),
+        *(_Choice(a, assigned_value(a, types), a.target) for a in then),
+        *(_Choice(a, a.target, assigned_value(a, types)) for a in otherwise),
     ]
 
 
@@ -98,7 +110,7 @@ def _assignments(body: tuple[Stmt, ...]) -> list[Assign] | None:
     return found if len(found) == len(body) else None
 
 
-def _value(assign: Assign, types: Mapping[str, ScalarType]) -> Expr:
+def assigned_value(assign: Assign, types: Mapping[str, ScalarType]) -> Expr:
     """Return the value that the assignment leaves in its target."""
     value = assign.value
     if assign.operator != "=":

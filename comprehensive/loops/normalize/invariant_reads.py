@@ -5,13 +5,13 @@
     for (j < n) f += x[j] - x[i];    -->    float x_of = 0 < n ? x[i] : 0;  for (j < n) f += x[j] - x_of;
 
 Only elements that depend on the point: what is the same for all points is a matter of the cache.  The element is read
-where the loop runs at all, so that nothing is read which the program does not read; the array is one that the points
-do not write.
+where the loop runs at all, and a loop in it that reads it, so that nothing is read which the program does not read; the
+array is one that the points do not write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from comprehensive.loops.access import names_read
@@ -45,30 +45,43 @@ def with_invariant_reads_first(
     result: list[Stmt] = []
     for statement in body:
         if isinstance(statement, For):
-            found = {index: name(f"{index.array}_of") for index in _invariant(statement, points, read_only)}
-            for index, scalar in found.items():
-                initial = read_before(statement, index)
-                result.append(Declare(read_only[index.array], scalar, initial=initial, span=statement.span))
+            invariant = _invariant(statement, points, read_only)
+            found = {index: name(f"{index.array}_of") for index in invariant}
+            for index, loops in invariant.items():
+                declared = Declare(read_only[index.array], found[index], span=statement.span)
+                result.append(replace(declared, initial=read_before(index, *loops)))
             result.append(replace(statement, body=_with_scalars(statement.body, found)))
         else:
             result.append(statement)
     return tuple(result)
 
 
-def _invariant(loop: For, points: Set[str], read_only: Mapping[str, ScalarType]) -> tuple[Index, ...]:
-    """The elements that every turn of a loop reads, in order."""
+def _invariant(
+    loop: For, points: Set[str], read_only: Mapping[str, ScalarType]
+) -> dict[Index, tuple[For, ...]]:
+    """The elements that every turn of a loop reads, in order, each with the loops that have to have a turn."""
+    changing = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
+    found: dict[Index, tuple[For, ...]] = {}
+    for index, loops in _read_in_turns(loop):
+        headers = (names_read(e) for inner in loops[1:] for e in (inner.start, inner.bound))
+        names = names_read(index)
+        read = names.union(*headers)
+        if index.array in read_only and names & points and not read & changing:
+            found.setdefault(index, loops)
+    return found
+
+
+def _read_in_turns(loop: For) -> Iterator[tuple[Index, tuple[For, ...]]]:
+    """All references to arrays that every turn of a loop evaluates, or every turn of the loops in it."""
     leaves_early = any(isinstance(s, Break | Continue) for s in statements_in(loop.body))
     if leaves_early or (loop.relation, loop.step) != ("<", ONE):
-        return ()
-    changing = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
-    straight = tuple(s for s in loop.body if isinstance(s, Declare | Assign))
-    read = (
-        e
-        for x in expressions_in(straight)
-        for e in always_evaluated(x)
-        if isinstance(e, Index) and e.array in read_only
-    )
-    return tuple(dict.fromkeys(e for e in read if names_read(e) & points and not names_read(e) & changing))
+        return
+    for statement in loop.body:
+        if isinstance(statement, Declare | Assign):
+            for expr in expressions_in((statement,)):
+                yield from ((e, (loop,)) for e in always_evaluated(expr) if isinstance(e, Index))
+        elif isinstance(statement, For):
+            yield from ((e, (loop, *loops)) for e, loops in _read_in_turns(statement))
 
 
 def _with_scalars(body: tuple[Stmt, ...], scalars: Mapping[Index, str]) -> tuple[Stmt, ...]:

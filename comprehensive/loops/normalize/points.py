@@ -1,7 +1,8 @@
 """The normal form of what is done at a point: bodies over the coordinates of a nest in, the same in one spelling out.
 
 Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions
-become choices (``if_conversion``) or one (``nested_conditions``), pointers become rows and columns (``delinearize``),
+become choices (``if_conversion``) or one (``nested_conditions``), choices one after the other one
+(``single_assignment``), pointers become rows and columns (``delinearize``),
 what a loop reads in all its turns comes before it (``invariant_reads``), loops through the same turns become one
 (``fuse``), and what only a condition around the rest reads is declared in it (``sink``).
 """
@@ -18,6 +19,7 @@ from comprehensive.loops.normalize.fuse import fused
 from comprehensive.loops.normalize.if_conversion import if_converted
 from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_first
 from comprehensive.loops.normalize.nested_conditions import with_conditions_joined
+from comprehensive.loops.normalize.single_assignment import single_assigned
 from comprehensive.loops.normalize.sink import sunk
 from comprehensive.loops.normalize.subscripts import types_at_points
 from comprehensive.loops.traverse import all_names, declared_names
@@ -36,6 +38,8 @@ def normalize_points(
     held = [with_carried_reads_held(body, read_only, types, name) for body in bodies]
     types = types_at_points(nest, held, coordinates)
     converted = [with_conditions_joined(if_converted(body, types, name)) for body in held]
+    types = types_at_points(nest, converted, coordinates)
+    converted = [single_assigned(body, types, name) for body in converted]
     seen = delinearize(nest, converted, coordinates, name)
     read_only = _read_only(seen.arrays, seen.bodies)
     pointers = {a.name: a.pointer for a in seen.arrays}

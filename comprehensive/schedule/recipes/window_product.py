@@ -20,6 +20,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.box_loop import box_kernel
 from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.instances import Instance, for_wide_elements, meeting_constraints, table
 from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
@@ -35,11 +36,13 @@ class WindowProduct:
     name: str = "window product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        loop = loop_of(tile)
-        if loop is None or not loops_of(nest, tile):
+        even = with_even_loops(nest, tile)
+        loop = loop_of(even)
+        if loop is None or not loops_of(nest, even):
             return None
+        tile, was_even = even, even == tile
         of_product = with_inner(tile, min(len(tile.coordinates), MOST_OF_PRODUCT))
-        if reduction_obstacle(nest, of_product, of_product.alternatives[0].body, loop) is None:
+        if was_even and reduction_obstacle(nest, of_product, of_product.alternatives[0].body, loop) is None:
             return None
         reasons: list[str] = []
         for number in range(min(len(tile.coordinates), MOST_COORDINATES), 0, -1):
@@ -50,8 +53,11 @@ class WindowProduct:
                 reasons.append(str(error))
                 continue
             names = [c.name for c in inner.coordinates]
-            if loops.uncached and not _is_worthwhile(loops, names):
-                reasons += loops.uncached.values()
+            if not (was_even and not loops.uncached) and not _is_worthwhile(loops, names):
+                reasons += [
+                    *loops.uncached.values(),
+                    "no box that differs between points serves several of them",
+                ]
             elif number == 1 or any(_is_shared(group, names[0]) for group in loops.groups):
                 return replace(inner, conditions=(*inner.conditions, *loops.conditions))
         return NotApplicable(reasons[0])

@@ -315,15 +315,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line 10 "reductions.c"
           if (i_turn * i_parts + y0 < n)
             for (int j_turn = 0; j_turn < j_steps; j_turn++) {
-#line "reductions.cu"
-              int taken = j_turn * j_parts + y1 < m ? 1 : 0;
-#line 12 "reductions.c"
-              norm_1_part[r0][r1] = taken ? norm_1_part[r0][r1]
+              norm_1_part[r0][r1] = j_turn * j_parts + y1 < m ? norm_1_part[r0][r1]
                   + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                   * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                   : norm_1_part[r0][r1];
 #line 14 "reductions.c"
-              most_1_part[r0][r1] = taken
+              most_1_part[r0][r1] = j_turn * j_parts + y1 < m
                   ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
                   + ((long)j_turn * j_parts + y1)]) > most_1_part[r0][r1]
                   ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
@@ -392,15 +389,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line 10 "reductions.c"
               if (i_turn * i_parts + y0 < n)
                 for (int j_turn = 0; j_turn < j_steps; j_turn++) {
-#line "reductions.cu"
-                  int taken = j_turn * j_parts + y1 < m ? 1 : 0;
-#line 12 "reductions.c"
-                  norm_1_part = taken ? norm_1_part
+                  norm_1_part = j_turn * j_parts + y1 < m ? norm_1_part
                       + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                       * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                       : norm_1_part;
 #line 14 "reductions.c"
-                  most_1_part = taken
+                  most_1_part = j_turn * j_parts + y1 < m
                       ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
                       + ((long)j_turn * j_parts + y1)]) > most_1_part
                       ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
