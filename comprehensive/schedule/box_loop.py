@@ -80,8 +80,8 @@ class BoxLoop:
     """The steps of a piece."""
     ahead: Mapping[str, str]
     """The names of the iterators of the loops for the boxes to be copied next."""
-    guarded: bool = True
-    """Whether points outside of the limits take part in the steps: they read nothing from global memory."""
+    cut: bool = True
+    """Whether the limits may cut the tile: points outside of them take part in the steps."""
 
     @staticmethod
     def of(context: TileContext, loops: LoopNest) -> BoxLoop:
@@ -149,31 +149,36 @@ class BoxLoop:
         return self.around.of_registers(map_expression(expr, replaced))
 
     def _of_step(self, expr: Expr) -> Expr:
-        """The same in the loops."""
+        """The same in the loops, which points outside of the limits do with the others: they read what is there."""
         data = {a.name for a in self.context.nest.arrays} - set(self.loops.held)
 
         def inside(e: Expr) -> Expr:
-            if (
-                not isinstance(e, Index)
-                or e.array not in data
-                or any(e in g.offsets for g in self.boxes.groups)
-            ):
+            if not isinstance(e, Index) or e.array not in data:
                 return e
-            limits = self._limits_of(e) if self.guarded else ()
-            return Conditional(conjunction(limits), e, ZERO) if limits else e
+            is_box = any(e in group.offsets for group in self.boxes.groups)
+            return self._inside(e) if self.cut and not is_box else e
 
         return self._of_registers(map_expression(expr, inside))
 
-    def _limits_of(self, reference: Index) -> list[Expr]:
-        """Return the conditions under which a reference is one of a point inside of the limits."""
-        read = names_read(reference)
-        return [
-            inside
-            for n, (c, inside) in enumerate(
-                zip(self.context.tile.coordinates, self.context.inside(), strict=True)
-            )
-            if read & {c.name, self.context.names[f"r{n}"]}
-        ]
+    def _inside(self, reference: Index) -> Expr:
+        """A reference that points outside of the limits can read: the element of the last point, where a subscript is
+        one of a coordinate alone; else none."""
+        elements = [e for s in reference.subscripts for e in subexpressions(s) if isinstance(e, Index)]
+        computed = frozenset[str]().union(*map(names_read, elements))
+        last: dict[str, Expr] = {}
+        conditions: list[Expr] = []
+        for n, (c, limit) in enumerate(
+            zip(self.context.tile.coordinates, self.context.inside(), strict=True)
+        ):
+            if c.name in names_read(reference) and not c.shift:
+                end = Binary("-", self.context.limit(n), ONE)
+                last[c.name] = Conditional(Binary("<", Name(c.name), end), Name(c.name), end)
+            if computed & {c.name, self.context.names[f"r{n}"]} or (
+                c.shift and c.name in names_read(reference)
+            ):
+                conditions.append(limit)
+        found = substitute(reference, last)
+        return Conditional(conjunction(conditions), found, ZERO) if conditions else found
 
     def _begun_points(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """Return the statements before the loops; those that are alike for all points need not be inside the limits."""
@@ -289,20 +294,22 @@ class BoxLoop:
             rows = self._fragments(self.loops.split.body, set(), {}, loaded)
         body, whole = (
             (step, *each._statements(self.loops.split.body, {split}, {split: z}, loaded))
-            for each in (self, replace(self, guarded=False))
+            for each in (self, replace(self, cut=False))
         )
         if self.fragments.is_unrolled:
-            body = (If(Binary("<", z, left), body, uniform=True),)
-            steps = counting(z.identifier, depth, body, unrolled=True, uniform=True)
+            guarded = (If(Binary("<", z, left), body, uniform=True),)
+            some = counting(z.identifier, depth, guarded, unrolled=True, uniform=True)
         else:
-            steps = counting(z.identifier, left, body, uniform=True)
+            some = counting(z.identifier, left, body, uniform=True)
+            # Reads of global memory of several steps are in flight together.
             if not self.loops.uncached:
-                return (steps,)
-        # Without conditions, reads of global memory of several steps are in flight together.
-        inside = [self.context.is_whole()] if self.loops.uncached else []
-        is_whole = conjunction([*inside, Binary("<=", depth, left)])
-        every = counting(z.identifier, depth, whole, unrolled=True, uniform=True)
-        return (*rows, If(is_whole, (every,), (steps,), uniform=True))
+                return (some,)
+        every, every_whole = (
+            (counting(z.identifier, depth, steps, unrolled=True, uniform=True),) for steps in (body, whole)
+        )
+        if self.loops.uncached:
+            every = (If(self.context.is_whole(), every_whole, every, uniform=True),)
+        return (*rows, If(Binary("<=", depth, left), every, (some,), uniform=True))
 
     def _statements(
         self, body: Sequence[Stmt], inside: Set[str], at: Mapping[str, Expr], loaded: Set[int]

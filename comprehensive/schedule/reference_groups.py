@@ -310,7 +310,7 @@ class _References:
         if not under and not decided:
             return None
         scalars = {s.name for s in self.nest.scalars}
-        both = (*under, *decided)
+        both = (*decided, *under)
         read = bounded(self.ring, values, both, lambda value: self.ring.names_in(value) <= scalars)
         if not set(decided) <= set(read.bounding):
             raise NoBoxError(f"a subscript of '{self._called(reference)}' is chosen by a condition")

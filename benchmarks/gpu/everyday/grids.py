@@ -64,6 +64,46 @@ def _filtered_past(v: Values) -> Any:
     return total
 
 
+def _part(at: int, end: int) -> tuple[slice, slice]:
+    """The places so far away inside of an extent, and those that they are away from."""
+    return slice(max(0, at), end + min(0, at)), slice(max(0, -at), end - max(0, at))
+
+
+def _mean_around(v: Values) -> Any:
+    image = getattr(v, "in")
+    total, count = image * 0, image * 0
+    for y in range(-v.r, v.r + 1):
+        for x in range(-v.r, v.r + 1):
+            (rows, of_rows), (columns, of_columns) = _part(y, v.h), _part(x, v.w)
+            total[of_rows, of_columns] += image[rows, columns]
+            count[of_rows, of_columns] += 1
+    return total / count
+
+
+def _moved(xp: Any, image: Any, at: int) -> Any:
+    """The rows so far away; over the border the last one that there is."""
+    if at == 0:
+        return image
+    away = min(abs(at), image.shape[0])
+    if at > 0:
+        return xp.concatenate((image[away:], *[image[-1:]] * away))
+    return xp.concatenate((*[image[:1]] * away, image[: image.shape[0] - away]))
+
+
+def bilateral(v: Values) -> Any:
+    """The image, each pixel the mean of those around it, by how near their values are."""
+    image = getattr(v, "in")
+    total, weights = image * 0, image * 0
+    for y in range(-v.r, v.r + 1):
+        rows = _moved(v.xp, image, y).T
+        for x in range(-v.r, v.r + 1):
+            other = _moved(v.xp, rows, x).T
+            weight = v.xp.exp(-((other - image) ** 2))
+            total = total + weight * other
+            weights = weights + weight
+    return total / weights
+
+
 def inside(grid: Any, values: Any) -> Any:
     """A copy of a grid with other values but on its border."""
     changed = grid + 0
@@ -201,6 +241,26 @@ CONVOLUTIONS = (
         tiny=(9, 3),
         points=((1 << 25, 16), (1000003, 9)),
         operations=lambda n, k: 2.0 * n * k,
+    ),
+    Computation(
+        "box_mean",
+        "h w r",
+        lambda h, w, r: {"in": read(h, w), "out": written(h, w)},
+        "out",
+        _mean_around,
+        tiny=(5, 6, 2),
+        points=((4096, 4096, 3), (1001, 777, 2)),
+        operations=lambda h, w, r: float((2 * r + 1) ** 2 * h * w),
+    ),
+    Computation(
+        "bilateral",
+        "h w r",
+        lambda h, w, r: {"in": read(h, w), "out": written(h, w)},
+        "out",
+        bilateral,
+        tiny=(5, 6, 2),
+        points=((4096, 4096, 3), (1001, 777, 2)),
+        operations=lambda h, w, r: 6.0 * (2 * r + 1) ** 2 * h * w,
     ),
     Computation(
         "fir_causal",

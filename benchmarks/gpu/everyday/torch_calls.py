@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from benchmarks.gpu.contest import Attempt, Ready
 from benchmarks.gpu.everyday.computation import Computation, Size, Values
+from benchmarks.gpu.everyday.grids import bilateral
 from benchmarks.gpu.everyday.posed import comparable, values
 from benchmarks.gpu.outcome import PeerError
 from benchmarks.gpu.problems import Problem
@@ -205,6 +206,12 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "conv2d_5x5": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
     "depthwise": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k[:, None], groups=v.c)[0]},
     "maxpool": {"max_pool2d": lambda v: functional.max_pool2d(_in(v)[None], 2)[0]},
+    "box_mean": {
+        "avg_pool2d": lambda v: functional.avg_pool2d(
+            _in(v)[None, None], 2 * v.r + 1, 1, v.r, count_include_pad=False
+        )[0, 0]
+    },
+    "bilateral": {"slices": bilateral},
     "fir_causal": {
         "conv1d": lambda v: functional.conv1d(v.x[None, None], v.f.flip(0)[None, None], padding=v.k - 1)[
             0, 0, : v.n

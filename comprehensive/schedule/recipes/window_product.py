@@ -20,10 +20,12 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.box_loop import box_kernel
 from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.instances import Instance, for_wide_elements, meeting_constraints, table
 from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
+from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reference_groups import LoopNest, NoBoxError, ReferenceGroup, loop_nest
 
@@ -37,28 +39,23 @@ class WindowProduct:
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         even = with_even_loops(nest, tile)
-        loop = loop_of(even)
-        if loop is None or not loops_of(nest, even):
-            return None
-        tile, was_even = even, even == tile
-        of_product = with_inner(tile, min(len(tile.coordinates), MOST_OF_PRODUCT))
-        if was_even and reduction_obstacle(nest, of_product, of_product.alternatives[0].body, loop) is None:
+        if loop_of(even) is None or not loops_of(nest, even) or _is_for_others(nest, tile):
             return None
         reasons: list[str] = []
-        for number in range(min(len(tile.coordinates), MOST_COORDINATES), 0, -1):
-            inner = with_inner(tile, number)
+        for number in range(min(len(even.coordinates), MOST_COORDINATES), 0, -1):
+            inner = with_inner(even, number)
             try:
                 loops = loop_nest(nest, inner)
             except NoBoxError as error:
                 reasons.append(str(error))
                 continue
             names = [c.name for c in inner.coordinates]
-            if not (was_even and not loops.uncached) and not _is_worthwhile(loops, names):
-                reasons += [
-                    *loops.uncached.values(),
-                    "no box that differs between points serves several of them",
-                ]
-            elif number == 1 or any(_is_shared(group, names[0]) for group in loops.groups):
+            if even == tile and not loops.uncached and not loops.bounding:
+                fits = number == 1 or any(_is_shared(group, names[0]) for group in loops.groups)
+            else:
+                fits = _is_worthwhile(loops, names)
+                reasons += [*loops.uncached.values(), "no box that differs between points serves several"]
+            if fits:
                 return replace(inner, conditions=(*inner.conditions, *loops.conditions))
         return NotApplicable(reasons[0])
 
@@ -69,6 +66,14 @@ class WindowProduct:
         name = f"window_product_{len(tile.coordinates)}"
         found = meeting_constraints(kernel, table(name))
         return for_wide_elements(kernel, found or table(f"{name}_of_rows"))
+
+
+def _is_for_others(nest: Nest, tile: RegisterTile) -> bool:
+    """Whether the points have one loop with operands that lie along one coordinate each: products and rows do these."""
+    inner = with_inner(tile, min(len(tile.coordinates), MOST_OF_PRODUCT))
+    inner = equalized(nest, predicated(nest, inner))
+    loop = loop_of(inner)
+    return loop is not None and reduction_obstacle(nest, inner, inner.alternatives[0].body, loop) is None
 
 
 def _is_shared(group: ReferenceGroup, coordinate: str) -> bool:

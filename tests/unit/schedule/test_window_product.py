@@ -447,7 +447,7 @@ def test_a_step_does_every_multiply_add_of_its_tile_and_reads_its_boxes_once() -
             "is assigned between the loops",
         ),
         (
-            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += d[i][j][r] * b[i*j % (m+k)];",
+            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += d[i][j][r] * b[(i*j + l) % (m+k)];",
             "a subscript of 'b' is no sum of 'i' and others",
         ),
         (

@@ -86,6 +86,36 @@ KERNEL fir(int n, int k, const float *x, const float *f, float *y)
   y[i] = sum;
 }
 
+KERNEL box_mean(int h, int w, int r, const float *in, float *out)
+{
+  const int i = middle(), j = last();
+  if (i >= h || j >= w) return;
+  float sum = 0;
+  int count = 0;
+  for (int y = max(0, i - r); y <= min(h - 1, i + r); y++)
+    for (int x = max(0, j - r); x <= min(w - 1, j + r); x++) {
+      sum += in[y * w + x];
+      count++;
+    }
+  out[i * w + j] = sum / count;
+}
+
+KERNEL bilateral(int h, int w, int r, const float *in, float *out)
+{
+  const int i = middle(), j = last();
+  if (i >= h || j >= w) return;
+  float sum = 0, weights = 0;
+  for (int y = -r; y <= r; y++)
+    for (int x = -r; x <= r; x++) {
+      const float other = in[min(max(i + y, 0), h - 1) * w + min(max(j + x, 0), w - 1)];
+      const float apart = other - in[i * w + j];
+      const float weight = expf(-apart * apart);
+      sum += weight * other;
+      weights += weight;
+    }
+  out[i * w + j] = sum / weights;
+}
+
 KERNEL fir_causal(int n, int k, const float *x, const float *f, float *y)
 {
   const int i = last();
