@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+NO_END = 124
+"""The exit status of what is stopped when its time is over."""
 SANITIZERS = 8
 """The number of runs under a sanitizer that share the GPU: most of their time is that of one processor core."""
 RESULT = re.compile(r"^region (\d+) leaf (\d+): (ok|FAIL)")
@@ -64,7 +66,7 @@ def run(command: list[str], directory: Path, timeout_s: int = 300) -> subprocess
         return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
         return subprocess.CompletedProcess(
-            command, 124, str(error.stdout or ""), f"no end after {timeout_s} s"
+            command, NO_END, str(error.stdout or ""), f"no end after {timeout_s} s"
         )
 
 
@@ -158,8 +160,8 @@ def sanitize(spec: Path, tool: str, points: str) -> str:
         return "skipped: no compute-sanitizer"
     answer = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", "./test", points], spec)
     if answer.returncode != 0:
-        print(f"{spec.name} {tool}:\n{answer.stdout[-3000:]}", file=sys.stderr)
-        return "FAIL"
+        print(f"{spec.name} {tool}:\n{answer.stdout[-3000:]}{answer.stderr[-1000:]}", file=sys.stderr)
+        return f"FAIL: {answer.stderr}" if answer.returncode == NO_END else "FAIL"
     return "ok"
 
 
