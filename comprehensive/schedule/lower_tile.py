@@ -6,13 +6,16 @@ nest was cut says what they do.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from comprehensive.kernel_ir.folded import folded
-from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.kernel_ir.kernel import Alignment, Kernel
 from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.reading_order import reading_order
-from comprehensive.metafork.ast import Name
+from comprehensive.metafork.ast import IntLiteral, Name
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.operands import loops_of
 from comprehensive.schedule.recipes.registry import recipe_of
@@ -48,7 +51,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         constants=(*made.constants, tile.blocks),
         blocks=tile.blocks,
         demands=made.constraints,
-        alignments=made.alignments,
+        alignments=tuple(_known_to_launches(alignment, nest) for alignment in made.alignments),
         together=made.together,
         limits=tuple(context.limits.items()),
         extents=made.extents,
@@ -56,3 +59,10 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         step=made.step,
         staircase=None if triangle is None else triangle.staircase,
     )
+
+
+def _known_to_launches(alignment: Alignment, nest: Nest) -> Alignment:
+    """The alignment with 1, which no vector divides, for a number that is not the same for all blocks."""
+    scalars = {s.name for s in nest.scalars}
+    known = (e if names_read(e) <= scalars else IntLiteral(1) for e in alignment.multiples)
+    return replace(alignment, multiples=tuple(known))

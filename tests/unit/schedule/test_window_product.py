@@ -326,6 +326,15 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
         {"a": (("m+n+k",), "f4"), "b": (("k+1",), "f4"), "c": (("m*n",), "f4")},
         OF_PLANE,
     ),
+    "rows that begin elsewhere in each plane": (
+        VOLUME.format(
+            parameters="float *a, float *b, float *c",
+            body="float s = 0; for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) "
+            "s += a[(i*p + l)*(k+q) + o + r] * b[(l*k + r)*n + j]; c[(o*m + i)*n + j] = s;",
+        ),
+        {"a": (("m*p*(k+q)+k",), "f4"), "b": (("p*k*n",), "f4"), "c": (("q*m*n",), "f4")},
+        OF_VOLUME,
+    ),
     "a row along each of three coordinates": (
         VOLUME.format(
             parameters="float a[q][p][k], float b[m][p][k], float c[n][p][k], float out[q][m][n]",
@@ -481,6 +490,18 @@ def test_the_corners_of_diagonals_need_whole_rows() -> None:
     arrays = tuple(replace(array, whole_rows=False) for array in variant.nest.arrays)
     loops = loop_nest(replace(variant.nest, arrays=arrays), variant.tile)
     assert {reference.array for reference in loops.uncached} == {"a"}
+
+
+def test_a_product_may_have_rows_that_begin_elsewhere_in_each_plane(tmp_path: Path) -> None:
+    source = VOLUME.format(
+        parameters="float *a, float b[p][n], float c[q][m][n]",
+        body="float s = 0; for (int l = 0; l < p; l++) s += a[i*(p+q) + o + l] * b[l][j]; c[o][i][j] = s;",
+    )
+    arrays: Arrays = {"a": (("m*(p+q)",), "f4"), "b": (("p", "n"), "f4"), "c": (("q", "m", "n"), "f4")}
+    (region,) = compilation_of(source).plan.functions[0].regions
+    assert region.tilings[0].recipe == "product"
+    refused = run_all(source, arrays, [{**run, **BLOCK} for run in OF_VOLUME[:4]], tmp_path)
+    assert {number for number, _ in refused} <= set(numbers_of(source))
 
 
 @pytest.mark.toolchain
