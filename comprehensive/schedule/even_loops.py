@@ -25,8 +25,20 @@ from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import map_indices
-from comprehensive.metafork.ast import Binary, Expr, For, If, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import (
+    Binary,
+    Conditional,
+    Expr,
+    For,
+    If,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+)
 from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.schedule.conditions_inside import conditions_inside, under
 from comprehensive.schedule.equalize import slope
 from comprehensive.schedule.legality import types_in
@@ -77,7 +89,7 @@ class _Even:
         names = names_read(loop.bound)
         if names <= self._scalars or header != (ScalarType.INT, ZERO, "<", ONE):
             return loop
-        if not names <= self._scalars | set(self.limits):
+        if not names <= self._scalars | set(self.limits) or not self._is_signed(loop.bound):
             return loop
         ring = Ring()
         for shift in (*self._begins(ring, loop), Polynomial.constant(0)):
@@ -85,6 +97,17 @@ class _Even:
             if found is not None:
                 return found
         return loop
+
+    def _is_signed(self, bound: Expr) -> bool:
+        """Whether an expression computes and compares signed integers alone, as mathematics does."""
+        return all(
+            self.types[e.identifier].is_integer and self.types[e.identifier].is_signed
+            if isinstance(e, Name)
+            else e.type.is_signed
+            if isinstance(e, IntLiteral)
+            else isinstance(e, Unary | Binary | Conditional)
+            for e in subexpressions(bound)
+        )
 
     def _begins(self, ring: Ring, loop: For) -> list[Polynomial]:
         """Return how many steps before its first one the loop may begin: at a value of those of which it begins at the

@@ -100,6 +100,10 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
         OF_PLANE,
     ),
 }
+UNSIGNED = LINE.format(
+    parameters="float x[n+40], float y[n]",
+    body="float s = 0; for (int t = 0; t < (i - p < 40u ? i - p : 40); t++) s += x[t+i]; y[i] = s;",
+)
 QUICK = {"steps over the border are left out", "loops from border to border", "an array with itself, moved"}
 
 
@@ -111,6 +115,14 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         assert region.tilings[0].recipe == "window product"
     refused = run_all(source, arrays, [{**run, **BLOCK} for run in runs], tmp_path)
     assert {number for number, _ in refused} <= set(numbers_of(source))
+
+
+def test_an_unsigned_comparison_is_no_lesser_one(tmp_path: Path) -> None:
+    """A negative `i - p` is larger than 40 in an unsigned comparison."""
+    arrays: Arrays = {"x": (("n+40",), "f4"), "y": (("n",), "f4")}
+    (region,) = compilation_of(UNSIGNED).plan.functions[0].regions
+    assert all(tiling.recipe != "window product" for tiling in region.tilings)
+    run_all(UNSIGNED, arrays, [{**run, **BLOCK} for run in OF_LINE[:3]], tmp_path)
 
 
 def _random_loops(seed: int) -> tuple[str, Arrays]:
