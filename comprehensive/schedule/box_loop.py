@@ -42,11 +42,12 @@ from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.bounded_reads import without_bounds
+from comprehensive.schedule.box_nest import LoopNest
 from comprehensive.schedule.boxes import FOUR, Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
 from comprehensive.schedule.fragments import Fragments
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.reference_groups import LoopNest, loop_nest, stored_by
+from comprehensive.schedule.reference_groups import loop_nest, stored_by
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 

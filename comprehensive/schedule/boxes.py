@@ -41,9 +41,9 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.schedule.box_nest import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
-from comprehensive.schedule.reference_groups import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup
 
 FOUR = IntLiteral(VECTOR)
 BANKS = 8

@@ -17,6 +17,7 @@ from dataclasses import replace
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
 from comprehensive.loops.normalize.if_conversion import assigned_value
+from comprehensive.loops.normalize.inlined import reads_data
 from comprehensive.metafork.ast import (
     Assign,
     Conditional,
@@ -24,14 +25,13 @@ from comprehensive.metafork.ast import (
     Expr,
     For,
     If,
-    Index,
     IntLiteral,
     Name,
     ScalarType,
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, statements_in
 
 
 def conditions_inside(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
@@ -58,7 +58,7 @@ def _without_conditions(statement: Stmt, types: Mapping[str, ScalarType]) -> Ite
 
 def under(condition: Expr, body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...] | None:
     """Return statements that do what the body does under a condition; None where they cannot."""
-    if names_read(condition) & assigned_scalars(body) or _reads_data(condition):
+    if names_read(condition) & assigned_scalars(body) or reads_data(condition):
         return None
     found: list[Stmt] = []
     for statement in body:
@@ -72,7 +72,7 @@ def under(condition: Expr, body: Sequence[Stmt], types: Mapping[str, ScalarType]
 def _under(condition: Expr, statement: Stmt, types: Mapping[str, ScalarType]) -> tuple[Stmt, ...] | None:
     match statement:
         case Declare(dims=(), initial=initial):
-            if initial is None or not _reads_data(initial):
+            if initial is None or not reads_data(initial):
                 return (statement,)
             return (replace(statement, initial=Conditional(condition, initial, IntLiteral(0))),)
         case Assign(target=Name(), atomic=False):
@@ -103,7 +103,3 @@ def _chosen(condition: Expr, value: Expr, otherwise: Expr) -> Expr:
 
 def _has_loops(body: Sequence[Stmt]) -> bool:
     return any(isinstance(s, For) for s in statements_in(tuple(body)))
-
-
-def _reads_data(expr: Expr) -> bool:
-    return any(isinstance(e, Index) for e in subexpressions(expr))

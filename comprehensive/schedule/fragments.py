@@ -18,9 +18,9 @@ from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, KernelStmt, Vectors
 from comprehensive.kernel_ir.terms import counting, plus, times, total
 from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name
+from comprehensive.schedule.box_nest import BoxAxis, ReferenceGroup
 from comprehensive.schedule.boxes import FOUR, Boxes, elements_along, rounded_up
 from comprehensive.schedule.context import ONE, ZERO
-from comprehensive.schedule.reference_groups import BoxAxis, ReferenceGroup
 
 
 @dataclass(frozen=True, slots=True)

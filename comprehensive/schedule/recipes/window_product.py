@@ -19,6 +19,7 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.box_loop import box_kernel
+from comprehensive.schedule.box_nest import LoopNest, ReferenceGroup
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.even_loops import with_even_loops
@@ -27,7 +28,7 @@ from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.reference_groups import LoopNest, NoBoxError, ReferenceGroup, loop_nest
+from comprehensive.schedule.reference_groups import NoBoxError, loop_nest
 
 MOST_COORDINATES = 3
 """Coordinates along which a grid and a block have extents."""

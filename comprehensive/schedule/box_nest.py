@@ -1,0 +1,76 @@
+"""The loops of a point and the boxes of arrays that they read, as `reference_groups.py` finds them: data alone.
+
+::
+
+    for (c) for (y < 3) for (x < 3) sum += in[c][y1 + y][y2 + x] * k[y0][c][y][x]
+        -->  path: c;  inner: y, x of 3 steps each;  groups: in (c | y1 + y | y2 + x), k (y0 | c | y | x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from comprehensive.metafork.ast import Expr, For, Index, Stmt
+
+MOST_AXES = 4
+"""The axes of a box along which there is more than one element."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxAxis:
+    """A direction of a box: the subscript is the sum of the variables times their ``factors``, of ``rest`` and of 0 up
+    to ``span``.  Along a variable with a negative factor it runs down."""
+
+    factors: Mapping[str, int]
+    rest: Expr
+    span: int
+    low: Expr | None = None
+    """The first subscript that the program reads, if it says which."""
+    high: Expr | None = None
+    """The subscript behind the last one that it reads."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the box may begin behind its first place: at a bound, or with the last step that there is."""
+        return self.low is not None or self.high is not None or min(self.factors.values(), default=0) < 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceGroup:
+    """The references to an array that differ in constants alone: ``offsets`` by axis, from 0 to the axis' span."""
+
+    array: str
+    axes: tuple[BoxAxis, ...]
+    offsets: Mapping[Index, tuple[int, ...]]
+
+    @property
+    def variables(self) -> frozenset[str]:
+        return frozenset(name for axis in self.axes for name in axis.factors)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNest:
+    """The serial loops of a point: ``path`` from the outermost to the one that is done in pieces.
+
+    ``inner`` are loops of a few constant steps in that one, with the number of these.
+    """
+
+    before: tuple[Stmt, ...]
+    path: tuple[For, ...]
+    after: tuple[Stmt, ...]
+    inner: Mapping[str, int]
+    held: Mapping[str, Index]
+    groups: tuple[ReferenceGroup, ...]
+    bounding: frozenset[Expr] = frozenset()
+    """The comparisons that are bounds of some axis: they hold at all points whose boxes no bound cuts."""
+    conditions: tuple[Expr, ...] = ()
+    """The conditions on scalars under which the program reads the first and the last elements of its arrays."""
+    uncached: Mapping[Index, str] = field(default_factory=dict[Index, str])
+    """The references that change from step to step and are in no box, each with the reason: points read them from
+    global memory."""
+
+    @property
+    def split(self) -> For:
+        """The loop that is done in pieces."""
+        return self.path[-1]
