@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -14,7 +13,7 @@ from comprehensive.schedule.instances import Instance
 from comprehensive.schedule.reference_groups import loop_nest
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
-from tests.examples import quick_of, seeds
+from tests.examples import quick_of
 from tests.laws.nests import nests_of
 from tests.unit.schedule.tile_runs import compilation_of, numbers_of, run_all, warnings_of
 
@@ -77,9 +76,6 @@ OF_LINE = [
     {"n": n, "p": p, "k": k}
     for n, p, k in ((2050, 3, 16), (1, 1, 1), (1027, 2, 5), (512, 2, 33), (3, 2, 0), (7, 0, 4), (0, 2, 2))
 ]
-
-MOST_WORDS = 227 * 1024 // 4
-"""The shared memory of a block on the device that CPU builds stand for, in words."""
 
 CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
     "a layer of a network": (
@@ -360,53 +356,6 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     # Where rows are read several times they may be resident, up to some length.
     refused = run_all(source, arrays, [{**run, **BLOCK} for run in runs], tmp_path)
     assert {number for number, _ in refused} <= set(numbers_of(source))
-
-
-def _random_reads(seed: int) -> tuple[str, Arrays]:
-    """A sum of products of three arrays; subscripts are sums of random variables times random factors, or looked up."""
-    random = Random(seed)
-    extents = {"i": "m", "j": "n", "l": "p", "r": random.choice(("k", "2", "3"))}
-    arrays: Arrays = {"c": (("m", "n"), "f4")}
-    types = {"f4": "float", "u1": "unsigned char"}
-    factors: list[str] = []
-    for array in ("u", "v", "w"):
-        subscripts: list[str] = []
-        shape: list[int | str] = []
-        for _ in range(random.randint(1, 3)):
-            if random.random() < 0.15:
-                looked_up = random.choice("ijlr")
-                arrays[f"at_{looked_up}"] = ((extents[looked_up],), "u1")
-                subscripts.append(f"at_{looked_up}[{looked_up}]")
-                shape.append(256)
-                continue
-            chosen = {v: random.choice((-2, -1, -1, 1, 1, 1, 2)) for v in extents if random.random() < 0.4}
-            downs = [f"{-f}*({extents[v]}-1)" for v, f in chosen.items() if f < 0]
-            own = [f"{f}*{v}" for v, f in chosen.items()]
-            subscripts.append(" + ".join([str(random.randint(0, 1)), *downs, *own]).replace("+ -", "- "))
-            shape.append("+".join(["2", *(f"{abs(f)}*{extents[v]}" for v, f in chosen.items())]))
-        factors.append(array + "".join(f"[{s}]" for s in subscripts))
-        arrays[array] = (tuple(shape), "f4")
-    parameters = ", ".join(
-        f"{types[kind]} {a}{''.join(f'[{e}]' for e in shape)}" for a, (shape, kind) in arrays.items()
-    )
-    loops = f"for (int l = 0; l < p; l++) for (int r = 0; r < {extents['r']}; r++)"
-    body = f"float s = 0; {loops} s += {factors[0]} * {factors[1]} + {factors[2]}; c[i][j] = s;"
-    return PLANE.format(parameters=parameters, body=body), arrays
-
-
-@pytest.mark.parametrize("seed", seeds(25))
-def test_sums_over_random_boxes_are_those_of_the_source(seed: int, tmp_path: Path) -> None:
-    source, arrays = _random_reads(seed)
-    (region,) = compilation_of(source).plan.functions[0].regions
-    too_large = {
-        region.tile_of(tile.first + place)
-        for tile in region.tilings
-        for place, instance in enumerate(tile.instances)
-        if tile.kernel.shared_words.evaluate(dict(zip(tile.kernel.constants, instance.sizes, strict=True)))
-        > MOST_WORDS
-    }
-    refused = run_all(source, arrays, [{**run, **BLOCK} for run in OF_PLANE], tmp_path)
-    assert {number for number, _ in refused} <= too_large | set(numbers_of(source))
 
 
 def test_what_a_step_stages_is_a_box_of_each_array() -> None:
