@@ -4,19 +4,26 @@ The only module of the strategies that talks to sympy, whose ``cse`` compares up
 
     N + p, N + p + 1, p + 1      -->      t0 = N + p:  t0, t0 + 1, p + 1
 
-Numbers stay integers in both directions, so that the rewrite is an identity of the integers.
+Numbers stay integers in both directions, so that the rewrite is an identity of the integers.  Sites that have at most
+one operand in common are not compared, since only equal ones can have a common part::
+
+    i*B + v, q + x, i*B + v      -->      t0 = i*B + v:  t0, q + x, t0
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import combinations
 from typing import Any
 
+from comprehensive.loops.access import names_read
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.strategies.fresh import FreshNames
 
 
@@ -36,6 +43,8 @@ def eliminate(
 
     ``visible`` are the names that a new scalar may be computed from.
     """
+    if not _need_comparison(sites):
+        return _repeated(sites, visible, types, fresh)
     sympy = _sympy()
     written: dict[Any, Expr] = {}
     symbolic = [_to_sympy(site, written) for site in sites]
@@ -66,6 +75,36 @@ def eliminate(
         if after.free_symbols & names.keys()
     }
     return rewritten, tuple(shared)
+
+
+_NUMBER = "a number"
+
+
+def _operands(site: Expr) -> Counter[str]:
+    """The names and numbers of a site; a name that stands in it twice may make a number: ``x + x``, ``x - x``."""
+    leaves = (e for e in subexpressions(site) if isinstance(e, Name | IntLiteral))
+    found = Counter(leaf.identifier if isinstance(leaf, Name) else _NUMBER for leaf in leaves)
+    return found + Counter([_NUMBER]) if max(found.values()) > 1 else found
+
+
+def _need_comparison(sites: tuple[Expr, ...]) -> bool:
+    """Whether parts of two operands may be common to two sites that are written differently, or to one of them."""
+    operands = {site: _operands(site) for site in sites}
+    if any(sum(n // 2 for n in found.values()) > 1 for found in operands.values()):
+        return True
+    repeated = [site for site, times in Counter(sites).items() if times > 1]
+    if any(_NUMBER in operands[site] for site in repeated):
+        return True  # it may be no more than a name: `x + 0`
+    return any((a & b).total() > 1 for a, b in combinations(operands.values(), 2))
+
+
+def _repeated(
+    sites: tuple[Expr, ...], visible: frozenset[str], types: Mapping[str, ScalarType], fresh: FreshNames
+) -> tuple[dict[Expr, Expr], tuple[Shared, ...]]:
+    """Return what :func:`eliminate` does where only equal sites can have a common part."""
+    worth = [site for site, times in Counter(sites).items() if times > 1 and names_read(site) <= visible]
+    shared = {site: Shared(fresh(), promote(type_of(site, types)), site) for site in worth}
+    return {site: Name(scalar.name) for site, scalar in shared.items()}, tuple(shared.values())
 
 
 def _is_worth(values: Mapping[Any, Any], temporary: Any, visible: frozenset[str]) -> bool:

@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from comprehensive.toolchain.cache import Cache
@@ -98,6 +99,13 @@ def dependencies(makefile: str, directory: Path) -> tuple[Path, ...]:
 
 def _file_hash(path: Path) -> str | None:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        state = path.stat()
+        return _hash_of_state(path, (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
     except OSError:
         return None
+
+
+@cache
+def _hash_of_state(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001 - part of the key
+    """The hash of a file in a state, which is read once: all kernels are made from the same headers of the toolkit."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
