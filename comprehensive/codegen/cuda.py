@@ -141,8 +141,14 @@ def print_parameter(parameter: KernelParameter) -> str:
 def _feed(feed: Feed) -> str:
     """The declaration of the object that copies."""
     kind = "cf_turned_feed" if feed.turned else "cf_feed"
-    constants, numbers = (", ".join(map(print_expr, group)) for group in (feed.constants, feed.numbers))
-    return f"{kind}<{feed.type.value}, {constants}> {feed.name}(&{print_expr(feed.source)}, {numbers});"
+    constants = [feed.type.value, *map(print_expr, feed.constants)]
+    stride, *numbers = map(print_expr, feed.numbers)
+    if feed.row_numbers is not None:
+        rows = f"cf_looked_up<{feed.row_number_type.value}>"
+        constants.append(rows)
+        stride = f"{rows}(&{print_expr(feed.row_numbers)}, {stride})"
+    given = ", ".join((f"&{print_expr(feed.source)}", stride, *numbers))
+    return f"{kind}<{', '.join(constants)}> {feed.name}({given});"
 
 
 def _box(box: Box) -> str:

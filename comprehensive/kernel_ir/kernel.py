@@ -119,7 +119,8 @@ class Feed(OfTiles):
     fewer.  ``stride`` is elements from one row to the next in global memory, ``pitch`` in shared memory; where
     ``swizzled``, element ``z`` of row ``r`` lies in the place of ``z ^ r % 8 * v`` with ``v`` elements of 16 bytes.
     Where ``turned``, columns become rows in shared memory, ``pitch`` elements long, and pieces follow each other in
-    their rows.  What is constant is over ``Kernel.constants``.
+    their rows.  What is constant is over ``Kernel.constants``.  With ``row_numbers``, the number of the first row of
+    the first piece is there, that of the next one behind it, and ``source`` is in row 0 of the array.
     """
 
     name: str
@@ -141,6 +142,8 @@ class Feed(OfTiles):
     vectors: Expr
     """Whether pieces that are turned are read 16 bytes at a time, and are fetched and put, not staged; of others
     :data:`TOGETHER`, 4 for copies of 16 bytes."""
+    row_numbers: Index | None = None
+    row_number_type: ScalarType = ScalarType.INT
 
     @property
     def constants(self) -> tuple[Expr, ...]:
@@ -148,7 +151,7 @@ class Feed(OfTiles):
         if self.turned:
             return (self.vectors, self.rows, self.columns, self.pitch, self.threads)
         layout = (IntLiteral(int(self.swizzled)), self.down, self.right)
-        padded = () if self.pitch == self.columns else (self.pitch,)
+        padded = () if self.pitch == self.columns and self.row_numbers is None else (self.pitch,)
         return (self.vectors, self.rows, self.columns, *layout, self.threads, *padded)
 
     @property

@@ -39,6 +39,7 @@ _KINDS = {
     "tuple[Expr, ...]": _Kind.EXPRESSIONS,
     "Name": _Kind.PLACE,
     "Index": _Kind.PLACE,
+    "Index | None": _Kind.PLACE,
     "Name | Index": _Kind.PLACE,
 }
 
@@ -73,7 +74,7 @@ class OwnStatement:
                     found = tuple(map(change, value))
                     changed[name] = value if all(map(is_, found, value)) else found
                 case _Kind.PLACE:
-                    changed[name] = place(value)
+                    changed[name] = None if value is None else place(value)
                 case _Kind.EXPRESSION:
                     changed[name] = None if value is None else change(value)
         same = all(value is getattr(self, name) for name, value in changed.items())

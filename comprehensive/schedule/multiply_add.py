@@ -26,6 +26,7 @@ from comprehensive.schedule.operands import (
     reduction_obstacle,
 )
 from comprehensive.schedule.predicate import predicated
+from comprehensive.schedule.row_numbers import with_row_numbers_inside
 
 
 def of_multiply_adds(
@@ -42,7 +43,9 @@ def of_multiply_adds(
     loop = loop_of(tile)
     if loop is None or len(tile.coordinates) < MOST_COORDINATES:
         return None
-    tile = predicated(nest, with_inner(tile, MOST_COORDINATES))
+    tile = predicated(nest, with_row_numbers_inside(nest, with_inner(tile, MOST_COORDINATES)))
+    loop = loop_of(tile)
+    assert loop is not None
     body = tile.alternatives[0].body
     if reduction_obstacle(nest, tile, body, loop) is not None:
         return None  # the recipe for a product says why

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Self, TypedDict
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import (
@@ -34,8 +34,20 @@ from comprehensive.kernel_ir.kernel import (
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant, expression, plus, product, times
 from comprehensive.kernel_ir.words import words_per_element
+from comprehensive.loops.access import substitute
 from comprehensive.machine.parameters import WORD_BYTES
-from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+)
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext
 from comprehensive.schedule.equalize import BlockSteps
@@ -53,6 +65,11 @@ HELD = 64
 Measured on one H200: with 64 points it saves instructions (1.10 times as fast as staging), with 32 or 16 the wait
 for it shows (0.95 for one wave of blocks, 0.67 to 0.80 for loops of 16384 steps).
 """
+
+
+class _RowNumbers(TypedDict, total=False):
+    row_numbers: Index
+    row_number_type: ScalarType
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +258,21 @@ class OperandLayout:
             threads=self.threads,
             turned=self.is_transposed(name),
             vectors=self.held if self.is_transposed(name) else Name(TOGETHER),
+            **self._row_numbers(piece.rows),
         )
+
+    def _row_numbers(self, rows: Axis) -> _RowNumbers:
+        """Return where the numbers of rows that are looked up begin, and what they are."""
+        if rows.looked_up is None:
+            return {}
+        assert rows.variable is not None
+        first = self._first(rows.variable)
+        element = substitute(rows.looked_up, {rows.variable: first})
+        assert isinstance(element, Index)
+        return {
+            "row_numbers": flat(element, self.context.strides),
+            "row_number_type": self.context.nest.array(element.array).type,
+        }
 
     @property
     def held(self) -> Expr:
@@ -255,11 +286,15 @@ class OperandLayout:
 
     def _origin(self, axis: Axis) -> Expr:
         """The subscript of the first element of the first piece."""
-        if axis.variable is None:
+        if axis.variable is None or axis.looked_up is not None:
             return axis.rest
-        if axis.variable == self.loop.iterator:
-            return plus(self.begin, axis.rest)
-        return plus(self.context.name(f"o{self._number(axis.variable)}"), axis.rest)
+        return plus(self._first(axis.variable), axis.rest)
+
+    def _first(self, variable: str) -> Expr:
+        """The first value of a coordinate, or of the iterator, in the first piece."""
+        if variable == self.loop.iterator:
+            return self.begin
+        return self.context.name(f"o{self._number(variable)}")
 
     def _advance(self, axis: Axis) -> Expr:
         return Name(self.context.tile.depth) if axis.variable == self.loop.iterator else ZERO

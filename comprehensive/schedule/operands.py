@@ -4,15 +4,18 @@
 
     for (k) sum += a[y0][k] * b[k][y1]     -->     a: rows along y0, columns along k;  b: rows along k, columns along y1
 
-A subscript of a piece is one variable and what is the same for all points.  Elements that are the same in all steps,
-as in ``c[y0][y1] += ...``, are no pieces: they are held in registers.
+A subscript of a piece is one variable and what is the same for all points, or, before the last one, what an array says
+for it: ``a[at[y0]][k]`` has the rows whose numbers are ``at[y0]``.  Elements that are the same in all steps, as in
+``c[y0][y1] += ...``, are no pieces: they are held in registers.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -32,7 +35,9 @@ class Axis:
 
     variable: str | None
     rest: Expr
-    """The subscript where the variable is 0."""
+    """The subscript where the variable is 0, or what is added to a number that is looked up."""
+    looked_up: Index | None = None
+    """The number of a row is there: an element whose last subscript is the variable and what does not change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,12 @@ def operands_of(
             held.setdefault(statement.target.array, statement.target)
     pieces: dict[str, OperandTile] = {}
     found: dict[str, Index] = {}
-    for reference in _references(loop.body, data):
+    all_read = _references(loop.body, data)
+    looked_up = {e.array for reference in all_read for e in _lookups(reference)}
+    in_lookups = Counter(e for reference in all_read for e in _lookups(reference))
+    for reference, times in Counter(all_read).items():
+        if times <= in_lookups[reference]:
+            continue  # it is read for the number of a row alone
         known = held.get(reference.array) or found.setdefault(reference.array, reference)
         if known != reference:
             raise _NoPieceError(f"the loop reads different elements of '{data[reference.array]}'")
@@ -150,12 +160,14 @@ def operands_of(
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
     shared = {c.name for c in tile.coordinates}
+    if called := looked_up & (set(held) | written):
+        raise _NoPieceError(f"'{data[min(called)]}' has numbers of rows, and is assigned")
     variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.iterator}
     known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)
     for name, reference in (*held.items(), *found.items()):
         read = [e for s in reference.subscripts for e in subexpressions(s)]
         names = {e.identifier for e in read if isinstance(e, Name)}
-        if any(isinstance(e, Index) for e in read) or not names <= known:
+        if (name in held and _lookups(reference)) or not names <= known:
             raise _NoPieceError(f"a subscript of '{data[name]}' is computed by the point or read from data")
     parts = [part for x in expressions_in(loop.body) for part in conditional_parts(x)]
     conditional = {e.array for part in parts for e in subexpressions(part) if isinstance(e, Index)} & set(
@@ -165,7 +177,7 @@ def operands_of(
         e.array for x in expressions_in(loop.body) for e in always_evaluated(x) if isinstance(e, Index)
     }
     for name in sorted(conditional):
-        if not is_in_extents(nest, tile, loop, found[name]):
+        if _lookups(found[name]) or not is_in_extents(nest, tile, loop, found[name]):
             raise _NoPieceError(
                 f"'{data[name]}' is read under a condition, and may not be there where it does not hold"
             )
@@ -174,7 +186,8 @@ def operands_of(
             raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
         if loop.iterator in names_read(reference):
             pieces[name] = _piece(reference, data[name], variables)
-            if tile.steps is not None and not is_inside(nest, tile, loop, reference):
+            is_there = not _lookups(reference) and is_inside(nest, tile, loop, reference)
+            if tile.steps is not None and not is_there:
                 raise _NoPieceError(
                     f"the loop over '{loop.iterator}' is longer at some points, and '{data[name]}' may not be there "
                     "where another point would read it"
@@ -196,6 +209,11 @@ def operands_of(
     return held, pieces
 
 
+def _lookups(reference: Index) -> list[Index]:
+    """Return the elements that subscripts of a reference read, those for the subscripts of others included."""
+    return [e for s in reference.subscripts for e in subexpressions(s) if isinstance(e, Index)]
+
+
 def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
     """References to data, targets included."""
     found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
@@ -209,6 +227,8 @@ def _piece(reference: Index, called: str, variables: Mapping[str, str]) -> Opera
     ``variables`` are coordinates and the iterator, each with what the program calls it.
     """
     axes = tuple(_axis(called, subscript, variables) for subscript in reference.subscripts)
+    if axes[-1].looked_up is not None:
+        raise _NoPieceError(f"the last subscript of '{called}' is read from data")
     rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
     if len(rows) > 1:
         raise _NoPieceError(f"several subscripts of '{called}' before the last one vary")
@@ -223,8 +243,29 @@ def _axis(array: str, subscript: Expr, variables: Mapping[str, str]) -> Axis:
     if len(found) > 1:
         raise _NoPieceError(f"a subscript of '{array}' reads several of {', '.join(shown)}")
     if not found:
+        if _lookups(Index(array, (subscript,))):
+            raise _NoPieceError(f"a subscript of '{array}' is read from data")
         return Axis(None, subscript)
+    if (looked_up := _looked_up(array, ring, value, variables)) is not None:
+        return looked_up
     rest = value.coefficient(found[0], 0)
     if value.degree(found[0]) != 1 or value.coefficient(found[0], 1) != 1 or found[0] in ring.names_in(rest):
         raise _NoPieceError(f"a subscript of '{array}' is not {shown[0]} and what does not change")
     return Axis(found[0], ring.write(rest))
+
+
+def _looked_up(array: str, ring: Ring, value: Polynomial, variables: Mapping[str, str]) -> Axis | None:
+    """Return the axis whose numbers an element says; None where the subscript reads none."""
+    atoms = {symbol: atom for symbol in value.symbols if isinstance(atom := ring.atom(symbol), Index)}
+    if len(atoms) != 1:
+        return None
+    ((symbol, element),) = atoms.items()
+    rest = value.coefficient(symbol, 0)
+    if value.degree(symbol) != 1 or value.coefficient(symbol, 1) != 1 or ring.names_in(rest) & set(variables):
+        raise _NoPieceError(f"a subscript of '{array}' is more than a number that is looked up")
+    if _lookups(element):
+        raise _NoPieceError(f"a number of a row of '{array}' is looked up where data says")
+    places = [_axis(element.array, subscript, variables) for subscript in element.subscripts]
+    if places[-1].variable is None or any(place.variable is not None for place in places[:-1]):
+        raise _NoPieceError(f"numbers of rows of '{array}' do not lie beside each other")
+    return Axis(places[-1].variable, ring.write(rest), element)

@@ -33,6 +33,7 @@ from comprehensive.kernel_ir.kernel import (
     SharedTile,
     StageRow,
 )
+from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, plus, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.ir import Coordinate
@@ -53,7 +54,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expressions, with_operands
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.any_order import AnyOrder
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -364,17 +365,18 @@ class RowPhases:
         """The statement with what it reads where that is; rows that are read ``ahead`` in registers."""
 
         def replaced(e: Expr) -> Expr:
-            if not isinstance(e, Index):
-                return e
-            found = self.resident.row_of(e, loop)
+            found = self.resident.row_of(e, loop) if isinstance(e, Index) else None
             if found is None:
-                return self.context.flat(e)
+                inside = with_operands(e, replaced)
+                if isinstance(inside, Index) and inside.array in self.context.strides:
+                    return flat(inside, self.context.strides)
+                return inside
             row, behind = found
             if ahead is not None and (key := self._row_key(row, behind)) in ahead:
                 return ahead[key]
             return self._element(row, Name(loop.iterator), behind)
 
-        (result,) = map_expressions((statement,), lambda expr: map_expression(expr, replaced))
+        (result,) = map_expressions((statement,), replaced)
         return result
 
     def _row_key(self, row: Row, behind: int) -> str:

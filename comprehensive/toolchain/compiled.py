@@ -106,6 +106,6 @@ def _file_hash(path: Path) -> str | None:
 
 
 @cache
-def _hash_of_state(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001 - part of the key
+def _hash_of_state(path: Path, state: tuple[int, ...]) -> str:
     """The hash of a file in a state, which is read once: all kernels are made from the same headers of the toolkit."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -179,6 +179,33 @@ __device__ __forceinline__ int cf_block_first(int most, int own) { return own < 
 
 __device__ __forceinline__ int cf_block_steps(int most, int own) { return own < 0 ? 0 : own < most ? own : most; }
 
+// Where the rows of a piece are: one after the other, or where an array has their numbers, which is read for those that
+// are there.
+struct cf_in_order {
+  long stride;
+  __device__ __forceinline__ cf_in_order(long stride_) : stride(stride_) {}
+  template <typename T> __device__ __forceinline__ const T *down(const T *from, int rows) { return from + rows * stride; }
+  template <typename T> __device__ __forceinline__ const T *row(const T *from, int number, bool) const
+  {
+    return from + number * stride;
+  }
+};
+
+template <typename Number> struct cf_looked_up {
+  const Number *numbers;
+  long stride;
+  __device__ __forceinline__ cf_looked_up(const Number *first, long stride_) : numbers(first), stride(stride_) {}
+  template <typename T> __device__ __forceinline__ const T *down(const T *from, int rows)
+  {
+    numbers += rows;
+    return from;
+  }
+  template <typename T> __device__ __forceinline__ const T *row(const T *from, int number, bool is_there) const
+  {
+    return is_there ? from + static_cast<long>(numbers[number]) * stride : from;
+  }
+};
+
 // Copies an array into shared memory by all Threads of the block, a piece of Rows x Columns elements at a time, each
 // one Down rows and Right columns after the one before. Of the first piece the first `rows` and `columns` are there.
 // The stride is from one row to the next. Where rows begin at multiples of 16 bytes (Together is 4), 16 bytes at a
@@ -186,7 +213,7 @@ __device__ __forceinline__ int cf_block_steps(int most, int own) { return own < 
 // where they begin at multiples of these. Swizzled: 16 bytes of a row change places with others of the same 128, by
 // row, so that threads that read down a column find different banks. In shared memory rows are Pitch elements apart.
 template <typename T, int Together, int Rows, int Columns, bool Swizzled, int Down, int Right, int Threads,
-          int Pitch = Columns>
+          int Pitch = Columns, typename Rows_of = cf_in_order>
 class cf_feed {
   static constexpr int size = static_cast<int>(sizeof(T)), vector = 16 / size;
   static constexpr bool vectors = Rows > 1 && Columns % vector == 0;
@@ -205,7 +232,7 @@ class cf_feed {
                     (upright && Columns % line == 0 && (groups & (groups - 1)) == 0 && (each & (each - 1)) == 0),
                 "groups change places with bits of their numbers");
   const T *next;
-  long stride;
+  Rows_of rows_of;
   int rows, columns, thread;
   int places[turns]; // if swizzled: of the first element of the thread in a turn, without the rows of the turn
 
@@ -213,12 +240,12 @@ class cf_feed {
   __device__ __forceinline__ static int column_of(int number) { return number % groups * width; }
 
 public:
-  __device__ __forceinline__ cf_feed(const T *first, long stride_, int rows_, int columns_, int thread_)
-      : next(first), stride(stride_), rows(rows_), columns(columns_), thread(thread_)
+  __device__ __forceinline__ cf_feed(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread_)
+      : next(first), rows_of(rows_of_), rows(rows_), columns(columns_), thread(thread_)
   {
     if (!upright) return;
     const int row = row_of(thread_), column = column_of(thread_);
-    next += row * stride_ + column;
+    next = rows_of.down(next, row) + column;
     rows -= row;
     columns -= column;
 #pragma unroll
@@ -240,10 +267,10 @@ public:
         if ((count % Threads != 0 && from + thread >= count) || row >= rows) continue;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        if (across < columns) cf_copy<16>(shared + row * Pitch + place, next + row * stride + across);
+        if (across < columns) cf_copy<16>(shared + row * Pitch + place, rows_of.row(next, row, true) + across);
       }
     }
-    next += Down * stride + Right;
+    next = rows_of.down(next, Down) + Right;
     rows -= Down;
     columns -= Right;
   }
@@ -260,7 +287,8 @@ private:
         const int across = column + left * groups * width;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        cf_copy_where<width>(exists && across < columns, target, row * Pitch + place, next + row * stride + across);
+        cf_copy_where<width>(exists && across < columns, target, row * Pitch + place,
+                             rows_of.row(next, row, exists && across < columns) + across);
       }
     }
   }
@@ -282,7 +310,7 @@ private:
           int place = across;
           if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
           if (turn == 0)
-            held[i] = next[row * stride + across];
+            held[i] = rows_of.row(next, row, true)[across];
           else
             shared[row * Pitch + place] = held[i];
         }
@@ -294,22 +322,23 @@ private:
 // The same for pieces beside each other, whose columns become rows in shared memory, Pitch elements apart: staged
 // element by element, or Held, fetched into registers where rows begin at multiples of 16 bytes and put when there is
 // time for it.
-template <typename T, bool Held, int Rows, int Columns, int Pitch, int Threads> class cf_turned_feed {
+template <typename T, bool Held, int Rows, int Columns, int Pitch, int Threads, typename Rows_of = cf_in_order>
+class cf_turned_feed {
   static_assert(Columns % 4 == 0, "elements are fetched in fours");
   static constexpr int lanes = Held ? Columns / 4 : Columns < 8 ? Columns : 8; // threads along a row
   static_assert(Threads % lanes == 0 && Columns % lanes == 0, "a thread stays in its columns");
   static constexpr int each = Threads / lanes, turns = (Rows + each - 1) / each;
   const T *next;
-  long stride;
+  Rows_of rows_of;
   int rows, columns, row, place;
   cf_four<T> held[turns];
 
 public:
-  __device__ __forceinline__ cf_turned_feed(const T *first, long stride_, int rows_, int columns_, int thread)
-      : stride(stride_), row(thread / lanes)
+  __device__ __forceinline__ cf_turned_feed(const T *first, Rows_of rows_of_, int rows_, int columns_, int thread)
+      : rows_of(rows_of_), row(thread / lanes)
   {
     const int column = thread % lanes * (Held ? 4 : 1);
-    next = first + row * stride_ + column;
+    next = rows_of.down(first, row) + column;
     place = column * Pitch + row;
     rows = (Rows % each == 0 || rows_ < Rows ? rows_ : Rows) - row;
     columns = columns_ - column;
@@ -329,9 +358,9 @@ public:
           const int down = (first + i) / across * each, right = (first + i) % across * lanes;
           const bool exists = down < rows && right < columns;
           if (sizeof(T) >= 4)
-            cf_copy_where<1>(exists, target, right * Pitch + down, next + down * stride + right);
+            cf_copy_where<1>(exists, target, right * Pitch + down, rows_of.row(next, down, exists) + right);
           else if (turn == 0 && exists)
-            brought[i] = next[down * stride + right];
+            brought[i] = rows_of.row(next, down, true)[right];
           else if (exists)
             shared[place + right * Pitch + down] = brought[i];
         }
@@ -346,7 +375,7 @@ public:
     for (int turn = 0; turn < turns; turn++) {
       held[turn] = cf_four<T>{};
       if (turn * each < rows && 0 < columns)
-        held[turn] = *reinterpret_cast<const cf_four<T> *>(next + turn * each * stride);
+        held[turn] = *reinterpret_cast<const cf_four<T> *>(rows_of.row(next, turn * each, true));
     }
     go();
   }

@@ -26,6 +26,7 @@ from comprehensive.schedule.operands import loop_of, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
+from comprehensive.schedule.row_numbers import with_row_numbers_inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Product:
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         if loop_of(tile) is None or len(tile.coordinates) < 2:
             return None
-        tile = equalized(nest, predicated(nest, with_inner(tile, 2)))
+        tile = with_row_numbers_inside(nest, with_inner(tile, 2))
+        tile = equalized(nest, predicated(nest, tile))
         loop = loop_of(tile)
         assert loop is not None
         obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)

@@ -31,6 +31,7 @@ from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.resident_rows import ResidentRows
+from comprehensive.schedule.row_numbers import with_row_numbers_inside
 from comprehensive.schedule.row_phases import RowPhases
 from comprehensive.schedule.walk_ahead import AHEAD
 
@@ -46,7 +47,7 @@ class ResidentLoops:
         body, *others = (alternative.body for alternative in tile.alternatives)
         if others:
             return NotApplicable("there is a serial loop under a condition")
-        is_reduction = len(row_loops(body)) == 1 and reduction_obstacle(nest, tile, body, loop) is None
+        is_reduction = len(row_loops(body)) == 1 and _is_reduction(nest, tile)
         if is_reduction and len(tile.coordinates) > 1:
             return None  # points share operands, which go through shared memory in pieces
         tile = accumulated(nest, with_inner(tile, 1))
@@ -99,3 +100,9 @@ class ResidentLoops:
             Instance((*i.sizes[:place], longest(i.sizes), *i.sizes[place + 1 :]))
             for i in for_wide_elements(kernel, table("resident_rows"))
         )
+
+
+def _is_reduction(nest: Nest, tile: RegisterTile) -> bool:
+    inside = with_row_numbers_inside(nest, tile)
+    loop = loop_of(inside)
+    return loop is not None and reduction_obstacle(nest, inside, inside.alternatives[0].body, loop) is None

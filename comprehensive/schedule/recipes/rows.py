@@ -24,6 +24,7 @@ from comprehensive.schedule.operands import loop_of, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
+from comprehensive.schedule.row_numbers import with_row_numbers_inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Rows:
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         if loop_of(tile) is None:
             return None
-        tile = equalized(nest, predicated(nest, with_inner(tile, 1)))
+        tile = with_row_numbers_inside(nest, with_inner(tile, 1))
+        tile = equalized(nest, predicated(nest, tile))
         tile = replace(tile, lanes=tile.share)
         loop = loop_of(tile)
         assert loop is not None

@@ -29,6 +29,7 @@ from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacl
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reference_groups import NoBoxError, loop_nest
+from comprehensive.schedule.row_numbers import with_row_numbers_inside
 
 MOST_COORDINATES = 3
 """Coordinates along which a grid and a block have extents."""
@@ -72,7 +73,7 @@ class WindowProduct:
 def _is_for_others(nest: Nest, tile: RegisterTile) -> bool:
     """Whether the points have one loop with operands that lie along one coordinate each: products and rows do these."""
     inner = with_inner(tile, min(len(tile.coordinates), MOST_OF_PRODUCT))
-    inner = equalized(nest, predicated(nest, inner))
+    inner = equalized(nest, predicated(nest, with_row_numbers_inside(nest, inner)))
     loop = loop_of(inner)
     return loop is not None and reduction_obstacle(nest, inner, inner.alternatives[0].body, loop) is None
 

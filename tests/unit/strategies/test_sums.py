@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+
 from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.c_integers import OPERATORS

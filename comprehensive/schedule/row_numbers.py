@@ -1,0 +1,71 @@
+"""Row numbers: what is looked up before a loop, for subscripts in it alone, is looked up where it is read.
+
+::
+
+    int r = at[i];  for (l) s += t[r][l] * b[l][j];    -->    for (l) s += t[at[i]][l] * b[l][j];
+
+The subscript then says of which coordinate it is a number, so that copies of rows look each one up (`operands.py`).  It
+is right where no point assigns the array, and nothing assigns what its subscripts read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.normalize.before_loop import read_before
+from comprehensive.metafork.ast import Assign, Conditional, Declare, Expr, For, Index, Name, Stmt
+from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
+from comprehensive.schedule.operands import loop_of
+
+
+def with_row_numbers_inside(nest: Nest, tile: RegisterTile) -> RegisterTile:
+    """Return the tile with the numbers of rows in its loop; as it is where there are none, or several alternatives."""
+    loop = loop_of(tile)
+    if loop is None or len(tile.alternatives) != 1 or loop not in tile.alternatives[0].body:
+        return tile
+    body = tile.alternatives[0].body
+    numbers = {
+        s.name: element
+        for s in body[: body.index(loop)]
+        if isinstance(s, Declare) and (element := _looked_up(nest, body, loop, s)) is not None
+    }
+    if not numbers:
+        return tile
+    others = tuple(s for s in body if not (isinstance(s, Declare) and s.name in numbers))
+    inside = map_expressions(others, lambda e: substitute(e, numbers))
+    return replace(tile, alternatives=(replace(tile.alternatives[0], body=inside),))
+
+
+def _looked_up(nest: Nest, body: Sequence[Stmt], loop: For, scalar: Declare) -> Expr | None:
+    """Return the element that a scalar is, if the subscripts of the loop alone read it."""
+    element = scalar.initial
+    if isinstance(element, Conditional) and element == read_before(element.then, loop):
+        element = element.then
+    if not isinstance(element, Index) or nest.array(element.array).type is not scalar.type:
+        return None
+    written = {
+        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
+    }
+    changing = assigned_scalars(body)
+    if element.array in written or scalar.name in changing or names_read(element) & changing:
+        return None
+    in_subscripts = (
+        name
+        for whole in expressions_in(loop.body)
+        for reference in subexpressions(whole)
+        if isinstance(reference, Index)
+        for subscript in reference.subscripts
+        for name in _names(subscript)
+    )
+    read = (name for whole in expressions_in(body) for name in _names(whole))
+    is_subscript_only = Counter(in_subscripts)[scalar.name] == Counter(read)[scalar.name]
+    return element if is_subscript_only else None
+
+
+def _names(expr: Expr) -> list[str]:
+    return [e.identifier for e in subexpressions(expr) if isinstance(e, Name)]
