@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never, overload
 
-from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
+from comprehensive.kernel_ir.kernel import AGAIN, Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -219,6 +219,8 @@ def _element_type(expr: Name | Index | Call, types: _Types) -> ScalarType | None
             type = types[identifier]
         case Index(array):
             type = types[array]
-        case Call():
-            return None
+        case Call(function=function, arguments=arguments):
+            # The compiler forgets where the value comes from, which is an element all the same.
+            (again,) = arguments if function == AGAIN else (None,)
+            return _element_type(again, types) if isinstance(again, Name | Index) else None
     return type if type.is_storage else None

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment, Await, Barrier, Commit, KernelStmt, VectorStore
 from comprehensive.kernel_ir.parameters import flat
@@ -23,6 +24,7 @@ from comprehensive.kernel_ir.terms import conjunction, constant, counting, least
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.traverse import always_evaluated
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -38,7 +40,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_operands
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.bounded_reads import without_bounds
@@ -149,21 +151,26 @@ class BoxLoop:
 
         return self.around.of_registers(map_expression(expr, replaced))
 
-    def _of_step(self, expr: Expr) -> Expr:
-        """The same in the loops, which points outside of the limits do with the others: they read what is there."""
+    def _of_step(self, expr: Expr, *, always: bool = True) -> Expr:
+        """The same in the loops, which points outside of the limits do with the others: they read what is there.
+
+        Unless it is done ``always``, the expression stands under a condition.
+        """
         data = {a.name for a in self.context.nest.arrays} - set(self.loops.held)
+        sure = set(always_evaluated(expr)) if always else set[Expr]()
 
         def inside(e: Expr) -> Expr:
-            if not isinstance(e, Index) or e.array not in data:
-                return e
+            changed = with_operands(e, inside)
+            if not isinstance(changed, Index) or changed.array not in data:
+                return changed
             is_box = any(e in group.offsets for group in self.boxes.groups)
-            return self._inside(e) if self.cut and not is_box else e
+            return self._inside(changed, always=e in sure) if self.cut and not is_box else changed
 
-        return self._of_registers(map_expression(expr, inside))
+        return self._of_registers(inside(expr))
 
-    def _inside(self, reference: Index) -> Expr:
+    def _inside(self, reference: Index, *, always: bool) -> Expr:
         """A reference that points outside of the limits can read: the element of the last point, where a subscript is
-        one of a coordinate alone; else none."""
+        one of a coordinate alone; else none, since what is read under a condition may not be there without it."""
         elements = [e for s in reference.subscripts for e in subexpressions(s) if isinstance(e, Index)]
         computed = frozenset[str]().union(*map(names_read, elements))
         last: dict[str, Expr] = {}
@@ -171,13 +178,12 @@ class BoxLoop:
         for n, (c, limit) in enumerate(
             zip(self.context.tile.coordinates, self.context.inside(), strict=True)
         ):
-            if c.name in names_read(reference) and not c.shift:
+            is_read = c.name in names_read(reference)
+            if not always or computed & {c.name, self.context.names[f"r{n}"]} or (c.shift and is_read):
+                conditions.append(limit)
+            elif is_read:
                 end = Binary("-", self.context.limit(n), ONE)
                 last[c.name] = Conditional(Binary("<", Name(c.name), end), Name(c.name), end)
-            if computed & {c.name, self.context.names[f"r{n}"]} or (
-                c.shift and c.name in names_read(reference)
-            ):
-                conditions.append(limit)
         found = substitute(reference, last)
         return Conditional(conjunction(conditions), found, ZERO) if conditions else found
 
@@ -328,6 +334,9 @@ class BoxLoop:
                     result.append(replace(statement, body=inner, unrolled=True, uniform=True))
                 case Declare():
                     result += jam.declared(statement)
+                case If():
+                    under = replace(jam, reference=partial(self._of_step, always=False))
+                    result += jam.at_points((under.one(statement),))
                 case _:
                     result += jam.at_points((jam.one(statement),))
         return tuple(result)

@@ -27,6 +27,33 @@ def simple(parameters: str, body: str, cache: str = "", before: str = "") -> str
 
 
 PROGRAMS = {
+    # Points outside of the limits read what the last point inside reads, and its comparison may not hold.
+    "a read that a comparison with a coordinate keeps inside": """void f(int n, int k, int d, int c, int m,
+  const float x[c][n], const float w[m][c][k], float y[m][n], int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int o = 0; o < m; o++)
+      meta_for (int t = 0; t < n; t++) {
+        float s = 0;
+        for (int l = 0; l < c; l++)
+          for (int r = 0; r < k; r++) {
+            int at = t - d * r;
+            if (at >= 0) s += x[l][at] * w[o][l][r];
+          }
+        y[o][t] = s;
+      }
+  }
+}
+""",
+    "halves that are read and written in one place": """#include <math.h>
+void f(int n, int d, __half x[n][d], int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < n; i++)
+      for (int j = 0; j < d; j++) x[i][j] = expf(x[i][j]);
+  }
+}
+""",
     # A loop over a bound in data may not run: what it writes must be copied in before it is copied out.
     "a data-dependent loop writes a cached array": simple(
         "int n, int cnt[n], int c[n]",
