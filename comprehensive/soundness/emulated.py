@@ -233,14 +233,13 @@ def _run_function(
                 raise NotSampledError(f"at several points in a row {reference}")
             continue
         meaningless = 0
-        # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
+        # Systems assume that every integer is non-negative, also one that the launcher takes at any sign, or host code.
         integers = [
             {n: v for n, v in all_scalars(nest, sample.arguments).items() if isinstance(v, int)}
             for nest in nests
         ]
         every: list[dict[str, Rational]] = [
-            {name: max(0, value) if name in free else value for name, value in values.items()} | dict(levels)
-            for values in integers
+            {name: max(0, value) for name, value in values.items()} | dict(levels) for values in integers
         ]
         for r, leaf in cases:
             if runs[r, leaf] >= points:

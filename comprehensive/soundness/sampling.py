@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from comprehensive.loops.interpreter import (
 )
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import ConstantArray, Function
+from comprehensive.poly.moments import moments
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.index_data import (
     SHARE_OUTSIDE,
@@ -47,6 +49,8 @@ TILES = (1, 2, 3, 4, 5, 8)
 STEPS = (0, 1, 2, 3, 5, 8)
 TURNS = 4
 """Values that stand for a scalar that only the host knows, from 0."""
+MOST_MOMENTS = 16
+"""The moments of a region that are looked at for those that stand for all."""
 COUNTS = 9
 """Integers that host code reads are drawn below it: they may be the sizes of loops."""
 ZEROS = (0.0, 0.25, 0.5)
@@ -230,12 +234,28 @@ def _draw(rng: random.Random, values: tuple[int, ...], number: int, *, is_tile: 
 
 
 def all_scalars(nest: Nest, arguments: Mapping[str, int | float], step: int = 0) -> dict[str, int | float]:
-    """Values of all scalars of the nest; ``step`` for one of the host without a known definition."""
-    given = {s.name: step for s in nest.with_role(Role.HOST)} | dict(arguments)
+    """Values of all scalars of the nest, in one of the turns of host code, ``step``.
+
+    A scalar of the host of which neither a definition nor a loop says its values is ``step`` itself.
+    """
+    given = (
+        {s.name: step for s in nest.with_role(Role.HOST)} | _of_host(nest, arguments, step) | dict(arguments)
+    )
     return {
         name: value if isinstance(value, int) else float(value)
         for name, value in scalar_values(nest, given).items()
     }
+
+
+def _of_host(nest: Nest, arguments: Mapping[str, int | float], step: int) -> dict[str, int]:
+    """The scalars of loops of host code around the region in one of the turns in which it runs; empty without any."""
+    if not nest.state.loops:
+        return {}
+    integers = {name: value for name, value in arguments.items() if isinstance(value, int)}
+    turns = [m.point for m in islice(moments(nest, integers), MOST_MOMENTS) if not m.guessed]
+    if not turns:
+        return {}
+    return {s.name: turns[step % len(turns)][s.name] for s in nest.with_role(Role.HOST) if s.type.is_integer}
 
 
 def _misfit(nests: tuple[Nest, ...], arguments: Mapping[str, int | float], max_threads: int) -> str | None:

@@ -9,9 +9,10 @@ import pytest
 
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.soundness.emulated import build, run_leaves
-from comprehensive.soundness.sampling import NotSampledError, Sample, samples
+from comprehensive.soundness.sampling import NotSampledError, Sample, all_scalars, samples
 from comprehensive.soundness.signs import any_sign
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from comprehensive.verification import to_text, verify
 
 SHIFTED = """void f(int n, int size, int rows, int m, unsigned w, const float *x, float y[n], int B)
 {
@@ -104,3 +105,36 @@ def test_leaves_run_at_negative_values_and_a_wrong_one_is_found(tmp_path: Path) 
     failures = [failure for leaf in found for failure in leaf.failures]
     assert failures
     assert all("m = -" in failure for failure in failures)
+
+
+WAVEFRONT = """void f(int n, float h[n + 1][n + 1], int B)
+{
+  for (int d = 2; d <= 2 * n; d++) {
+    int lo = d > n ? d - n : 1;
+    int hi = d - 1 < n ? d - 1 : n;
+    meta_schedule block(B) {
+      meta_for (int i = lo; i <= hi; i++)
+        h[i][d - i] = h[i - 1][d - i] + h[i][d - i - 1];
+    }
+  }
+}
+"""
+
+
+def test_a_loop_of_host_code_is_in_one_of_its_turns(tmp_path: Path) -> None:
+    (plan,) = compiled(tmp_path, WAVEFRONT).plan.functions
+    (region,) = plan.regions
+    turns = [all_scalars(region.nest, {"n": 3, "B": 2}, step) for step in range(5)]
+    assert [(t["d"], t["lo"], t["hi"]) for t in turns] == [
+        (2, 1, 1),
+        (3, 1, 2),
+        (4, 1, 3),
+        (6, 3, 3),
+        (2, 1, 1),
+    ]
+
+
+def test_an_element_that_only_turns_of_the_loop_have_is_checked(tmp_path: Path) -> None:
+    report = verify(compiled(tmp_path, WAVEFRONT), points=4, run=True)
+    assert report.holds
+    assert not report.unchecked, to_text(report)
