@@ -17,7 +17,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.poly.cases import cases, stated
 from comprehensive.poly.collapse import Collapsed, collapse
 from comprehensive.poly.domains import Axis, Facts, Place, Reference, complete, domain, references
-from comprehensive.poly.indices import Conjunction, NotPolynomialError
+from comprehensive.poly.indices import TURNS, Conjunction, NotPolynomialError
 from comprehensive.poly.lifting import infeasible
 from comprehensive.poly.memo import remembered, remembered_in_text
 from comprehensive.poly.model import Constraint
@@ -194,7 +194,9 @@ def _side(
     differing = _differing(reference.axes, question.differs)
     if not primed:
         return _Side(forms, guard, limits, free, differing)
-    renamed: dict[str, Polynomial | int] = {a.counter: Polynomial.symbol(f"{a.counter}'") for a in free}
+    own = [a.counter for a in free]
+    own += [s for c in guard for s in c.polynomial.symbols if TURNS in s]
+    renamed: dict[str, Polynomial | int] = {name: Polynomial.symbol(f"{name}'") for name in own}
 
     def rename(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
         return tuple(Constraint(c.polynomial.substitute(renamed), c.equality) for c in constraints)

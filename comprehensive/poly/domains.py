@@ -15,7 +15,7 @@ from enum import Enum
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED
-from comprehensive.loops.access import Access, SerialLoop, accesses
+from comprehensive.loops.access import Access, SerialLoop, accesses, names_read
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads
 from comprehensive.metafork.ast import Binary, Expr, If, Index, IntLiteral, Name
 from comprehensive.metafork.walk import bodies
@@ -341,16 +341,37 @@ def complete(
         if quotient_symbols((s,), scope)
     )
     constraints += quotient_facts(symbols, scope, positive)
+    spoken_of = {s for c in constraints for s in c.polynomial.symbols}.union(extra)
+    begins = {name: begin for name, begin in host_begins(nest).items() if name in spoken_of}
+    constraints += begins.values()
     for axis in axes:
         if axis.extent is not None:
             constraints.append(Constraint(axis.extent - 1))
     lower = {**scope.lower, **quotient_bounds(symbols, scope, positive)}
     lower |= {a.counter: 0 for a in axes if a.from_zero}
+    for name, begin in begins.items():
+        least = Polynomial.symbol(name) - begin.polynomial
+        if least.is_constant:
+            lower[name] = max(int(least.constant_value()), lower.get(name, int(least.constant_value())))
     for quotient in quotient_symbols(symbols, scope):
         for symbol in (*quotient.numerator.symbols, *quotient.denominator.symbols):
             if symbol in scope.lower:
                 lower.setdefault(symbol, scope.lower[symbol])
     return Facts(tuple(dict.fromkeys(constraints)), lower)
+
+
+@remembered
+def host_begins(nest: Nest) -> dict[str, Constraint]:
+    """Return for each iterator of a loop of host code around the region what its first value says of the others."""
+    scope = scope_of(nest)
+    names = {s.name for s in nest.scalars}
+    found: dict[str, Constraint] = {}
+    for loop in nest.state.loops:
+        begin = Binary(">=" if loop.step > 0 else "<=", Name(loop.iterator), loop.start)
+        pieces = scope.condition(begin).pieces if names_read(begin) <= names else ()
+        if len(pieces) == 1 and len(pieces[0]) == 1:
+            found[loop.iterator] = pieces[0][0]
+    return found
 
 
 @remembered

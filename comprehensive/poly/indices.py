@@ -120,6 +120,8 @@ class Guard:
         return _bounded(Guard(self.pieces + other.pieces, self.opaque + other.opaque))
 
 
+TURNS = "%"
+"""In the name of the number of times that a modulus fits into a number: a guard says that there is one."""
 ALWAYS = Guard(((),))
 NEVER = Guard(())
 _MOST_PIECES = 16
@@ -363,7 +365,7 @@ class _Reader:
         try:
             first, second = self.read(left), self.read(right)
         except NotPolynomialError:
-            return Guard(((),), (whole,))
+            return Guard((self._congruence(left, operator, right),), (whole,))
         if self._is_unsigned(whole) and (self._may_be_negative(first) or self._may_be_negative(second)):
             return Guard(((),), (whole,))  # C compares after conversion: -1 < 1u is false
         difference = first - second
@@ -384,6 +386,28 @@ class _Reader:
         if not constant:
             return Guard(pieces)
         return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
+
+    def _congruence(self, left: Expr, operator: str, right: Expr) -> Conjunction:
+        """Return what follows from a remainder of an iterator: ``(i + j) % 2 == c`` says ``i + j = 2*q + c``."""
+        match left, operator:
+            case Binary(operator="%", right=IntLiteral(value=modulus)), _:
+                pass
+            case Binary(operator="&", right=IntLiteral(value=bits)), _ if bits & (bits + 1) == 0:
+                modulus = bits + 1
+            case _:
+                return ()
+        if self._is_unsigned(left) or modulus < 1:
+            return ()
+        try:
+            number, rest = self.read(left.left), self.read(right)
+        except NotPolynomialError:
+            return ()
+        if operator == "!=" and modulus == 2 and not rest:
+            rest = Polynomial.constant(1)
+        elif operator != "==":
+            return ()
+        turns = Polynomial.symbol(f"({c_text(number)}){TURNS}{modulus}")
+        return (Constraint(number - turns * modulus - rest, equality=True),)
 
     def _is_unsigned(self, expr: Expr) -> bool:
         """Whether an operation may be carried out in an unsigned type: a conversion to a signed one hides others."""

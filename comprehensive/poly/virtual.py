@@ -2,13 +2,16 @@
 
 ``c[i*N + j]  -->  (i, j) with weights (N, 1)`` when every iterator term is a multiple of a chain of weights
 ``1 | N | ...`` made of sizes of data, and ``0 <= j < N`` is proved wherever a reference runs.  Without it two
-coordinates could name one element, which is harmless only for data that the band does not write.
+coordinates could name one element, which is harmless only for data that the band does not write.  A weight has the
+numbers by which all its terms are multiplied, ``y[(2*i + u)*(2*w) + 2*j + v] --> (2*i + u, 2*j + v)`` with rows of
+``2*w``, if rows are kept so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import gcd
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest
@@ -24,9 +27,9 @@ def virtual_weights(nest: Nest, array: str, references: Sequence[Reference]) -> 
     """The weights of an array: one row per C subscript, one column per virtual coordinate."""
     rank = nest.array(array).rank
     if rank == 1:
-        chain = _chain(nest, references)
-        if len(chain) > 1 and _rows_are_kept(nest, chain, references):
-            return (tuple(chain),)
+        for chain in _chains(nest, references):
+            if len(chain) > 1 and _rows_are_kept(nest, chain, references):
+                return (tuple(chain),)
     return tuple(tuple(ONE if k == d else ZERO for k in range(rank)) for d in range(rank))
 
 
@@ -43,17 +46,27 @@ def _split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomi
     for term in subscript.terms():
         polynomial = Polynomial.from_terms((term,))
         for k, weight in enumerate(chain):
-            quotient = polynomial.divide_exactly(weight)
+            quotient = _quotient(polynomial, weight)
             if quotient is not None:
                 parts[k] = parts[k] + quotient
                 break
     return tuple(parts)
 
 
-def _chain(nest: Nest, references: Sequence[Reference]) -> list[Polynomial]:
-    """The data parts of all iterator coefficients, largest first, if each divides the one before."""
+def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
+    """The quotient, if it is one of integer polynomials."""
+    quotient = dividend.divide_exactly(divisor)
+    is_integer = quotient is not None and all(t.coefficient.denominator == 1 for t in quotient.terms())
+    return quotient if is_integer else None
+
+
+def _chains(nest: Nest, references: Sequence[Reference]) -> Iterator[list[Polynomial]]:
+    """The data parts of all iterator coefficients, largest first, if each divides the one before.
+
+    First with the greatest number that divides all coefficients of each but the last one, then without.
+    """
     scope = scope_of(nest)
-    found: dict[Polynomial, None] = {ONE: None}
+    multiples: dict[Polynomial, int] = {ONE: 0}
     for reference in references:
         counters = {a.counter for a in reference.axes}
         for term in (reference.subscripts or (ZERO,))[0].terms():
@@ -64,12 +77,12 @@ def _chain(nest: Nest, references: Sequence[Reference]) -> list[Polynomial]:
             for name, power in term.powers:
                 if name not in counters and name not in scope.program:
                     part = part * Polynomial.symbol(name) ** power
-            found[part] = None
-    chain = sorted(found, key=lambda p: (-p.total_degree, p.sort_key))
-    for larger, smaller in pairwise(chain):
-        if larger.divide_exactly(smaller) is None:
-            return [ONE]
-    return chain
+            multiples[part] = gcd(multiples.get(part, 0), term.coefficient.numerator)
+    parts = sorted(multiples, key=lambda p: (-p.total_degree, p.sort_key))
+    scaled = [part if part == ONE else part * multiples[part] for part in parts]
+    for chain in [scaled, parts] if scaled != parts else [parts]:
+        if all(_quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)):
+            yield chain
 
 
 def _rows_are_kept(nest: Nest, chain: list[Polynomial], references: Sequence[Reference]) -> bool:
@@ -89,7 +102,7 @@ def _begin(reference: Reference) -> Polynomial:
 def _are_kept_behind(
     nest: Nest, chain: list[Polynomial], references: Sequence[Reference], begin: Polynomial
 ) -> bool:
-    lengths = [larger.divide_exactly(smaller) for larger, smaller in pairwise(chain)]
+    lengths = [_quotient(larger, smaller) for larger, smaller in pairwise(chain)]
     for reference in references:
         split = _split(chain, (reference.subscripts or (ZERO,))[0] - begin)
         facts = facts_at(nest, reference, tuple(s for length in lengths if length for s in length.symbols))

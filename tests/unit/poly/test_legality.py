@@ -12,6 +12,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.poly.legality import parallel_loops, serial_is_parallel, threads_meet
 from comprehensive.poly.model import Conflict, Parallel, Undecided
 from tests.examples import examples
+from tests.laws.nests import nests_of
 from tests.unit.poly.enumeration import Touch, admissible, host, touches
 from tests.unit.poly.nests import assign, let, loop, matmul, nest, step, threads, when
 
@@ -65,17 +66,24 @@ indices = st.sampled_from(
         "i*s + k",
         "p + n",
         "3",
+        "(2*p + k)*2*n + k",
+        "4*p*n + 2*j + k",
+        "6*n*k + 3*p",
+        "p - 1",
     ]
 )
+guards = st.sampled_from(["p < n", "p % 2 == 1", "p % 3 == s", "(p + 1) % 2 != 0", "p % 2"])
 
 
 @settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
-@given(target=indices, source=indices, update=st.booleans(), floor=st.booleans())
+@given(target=indices, source=indices, update=st.booleans(), floor=st.booleans(), guard=guards)
 def test_no_loop_is_called_parallel_that_carries_a_conflict(
-    target: str, source: str, update: bool, floor: bool
+    target: str, source: str, update: bool, floor: bool, guard: str
 ) -> None:
     subject = region(
-        f"a[{target}] {'+=' if update else '='} a[{source}] + b[p]", dim="n/B" if floor else "(n + B - 1)/B"
+        f"a[{target}] {'+=' if update else '='} a[{source}] + b[p]",
+        guard=guard,
+        dim="n/B" if floor else "(n + B - 1)/B",
     )
     verdicts = (*parallel_loops(subject), ("k", serial_is_parallel(subject, 0, "k")))
     for name, verdict in verdicts:
@@ -106,6 +114,56 @@ def test_no_loop_is_called_parallel_that_carries_a_conflict(
 def test_the_grid_loop_gets_the_right_verdict(statement: str, expected: bool) -> None:
     verdict = dict(parallel_loops(region(statement)))["i"]
     assert isinstance(verdict, Parallel if expected else Conflict)
+
+
+LINEAR = """void f(int h, int w, double *y, const double *x, int B0, int B1)
+{{
+  {host}
+  meta_schedule block(B0, B1) {{
+    meta_for (int i = {begin}; i < h; i++)
+      meta_for (int j = {begin}; j < w; j++)
+        {body}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "begin", "host"),
+    [
+        (
+            "for (int d = 0; d < 2; d++) for (int e = 0; e < 2; e++) y[(2*i + d)*(2*w) + 2*j + e] = x[i*w + j];",
+            0,
+            "",
+        ),
+        ("for (int u = 0; u < 8; u++) for (int v = 0; v < 8; v++) y[((i*w + j)*8 + u)*8 + v] = x[i];", 0, ""),
+        ("y[i*w + j] -= y[i*w + k] * y[k*w + j];", "k + 1", "for (int k = 0; k < h; k++)"),
+        ("if ((i + j) % 2 == c) y[i*w + j] = y[(i + 1)*w + j] + y[(i - 1)*w + j];", 1, "int c = h % 2;"),
+        ("if ((i + j) & 1) y[i*w + j] = y[i*w + j - 1];", 1, ""),
+        ("if ((i + j) % 2) y[i*w + j] = y[i*w + j - 1] + y[(i - 1)*w + j];", 1, ""),
+        ("if ((i + j) % 3 == 2) y[i*w + j] = y[i*w + j - 1] + y[i*w + j - 2];", 2, ""),
+    ],
+)
+def test_elements_behind_a_pointer_are_told_apart(body: str, begin: object, host: str) -> None:
+    (subject,) = nests_of(LINEAR.format(body=body, begin=begin, host=host))
+    assert all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject))
+
+
+@pytest.mark.parametrize(
+    ("body", "begin", "host"),
+    [
+        ("for (int d = 0; d < 3; d++) y[(2*i + d)*(2*w) + 2*j] = x[i*w + j];", 0, ""),
+        ("for (int v = 0; v < 9; v++) y[(i*w + j)*8 + v] = x[i];", 0, ""),
+        ("y[i*w + j] -= y[i*w + k] * y[k*w + j];", "k", "for (int k = 0; k < h; k++)"),
+        ("if ((i + j) % 2 == 1) y[i*w + j] = y[(i + 1)*w + j + 1];", 1, ""),
+        ("if ((i + j) % 2 != 1) y[i*w + j] = y[i*w + j + 1];", 1, ""),
+        ("if ((i + j) & 2) y[i*w + j] = y[i*w + j + 1];", 1, ""),
+        ("if ((i + j) % 3) y[i*w + j] = y[i*w + j + 1];", 1, ""),
+    ],
+)
+def test_elements_that_may_meet_are_not_told_apart(body: str, begin: object, host: str) -> None:
+    (subject,) = nests_of(LINEAR.format(body=body, begin=begin, host=host))
+    assert not all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject))
 
 
 def test_an_indirect_write_is_undecided_and_names_its_term() -> None:
