@@ -185,8 +185,13 @@ class DiagnosticSink:
         return tuple(self._diagnostics)
 
     @property
+    def errors(self) -> int:
+        """The number of errors so far."""
+        return sum(d.severity is Severity.ERROR for d in self._diagnostics)
+
+    @property
     def has_errors(self) -> bool:
-        return any(d.severity is Severity.ERROR for d in self._diagnostics)
+        return self.errors > 0
 
     def error(
         self,

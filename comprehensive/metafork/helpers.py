@@ -105,7 +105,7 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     assert name is not None, "only definitions of functions are read"
     sink = name.origin.sink
     position = item.tokens.index(name)
-    before = len(sink.diagnostics)
+    before = sink.errors
     result = _result(_without_attributes(item.tokens[:position]), name)
     closing = position + 1
     depth = 0
@@ -126,10 +126,10 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     types = {p.name: p.type for p in parameters or () if p.is_data}
     body = _with_own_pointers(body, parameters or (), fresh)
     body = without_pointers(body, types, fresh, sink)
-    if result is None or parameters is None or len(sink.diagnostics) > before:
+    if result is None or parameters is None or sink.errors > before:
         return None
     _check_body(body, parameters, name)
-    if len(sink.diagnostics) > before:
+    if sink.errors > before:
         return None
     return Helper(name.text, result, parameters, body, name.span)
 

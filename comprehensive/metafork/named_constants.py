@@ -1,7 +1,7 @@
 """Constants of the file by name: those of enumerations, and scalars that are const.
 
 In: declarations at file level, and the functions of the file.  Out: the same tokens with numbers for the names, in
-functions with regions::
+functions with regions; ``true`` and ``false`` are 1 and 0, as in ``stdbool.h``::
 
     enum { N = 10, M }; static const float scale = 0.5;   -->   N: 10, M: 11, scale: ((float)(0.5))
 
@@ -45,7 +45,7 @@ _IN_VALUES = frozenset(
 
 def named_constants(declarations: Iterable[Item]) -> Constants:
     """The constants that declarations define, each in terms of numbers."""
-    found: dict[str, tuple[Token, ...]] = {}
+    found = {name: _tokens(number) for name, number in (("true", "1"), ("false", "0"))}
     for item in declarations:
         if item.has_body or item.is_prototype:
             continue
@@ -221,7 +221,8 @@ def _literal(value: int, kind: ScalarType, place: Token) -> tuple[Token, ...]:
 
 
 def _lexed(text: str, place: Token) -> tuple[Token, ...]:
-    origin = Origin(SourceFile("<constant>", text), DiagnosticSink())
-    return tuple(
-        token._replace(start=place.start, end=place.end, origin=place.origin) for token in tokens(origin)
-    )
+    return tuple(t._replace(start=place.start, end=place.end, origin=place.origin) for t in _tokens(text))
+
+
+def _tokens(text: str) -> tuple[Token, ...]:
+    return tuple(tokens(Origin(SourceFile("<constant>", text), DiagnosticSink())))

@@ -77,9 +77,9 @@ def parse(
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
         notation.report_nothing(source, sink)
         return nothing
-    before = len(sink.diagnostics)
+    before = sink.errors
     text = preprocess(all_tokens, configuration)
-    if len(sink.diagnostics) > before:
+    if sink.errors > before:
         return nothing
     if all(token.type != "META_SCHEDULE" for token in text.tokens):
         keyword = next(token for token in all_tokens if token.type == "META_SCHEDULE")
@@ -103,7 +103,7 @@ def parse(
     reader = _FunctionReader(text, helpers, declarations, variables, other_types, notation)
     functions: list[Function] = []
     for function in found:
-        if len(sink.diagnostics) > MAXIMUM_ERRORS:
+        if sink.errors > MAXIMUM_ERRORS:
             break
         functions.append(reader.read(function))
     check_generated_names(functions, sink)
@@ -168,14 +168,14 @@ class _FunctionReader:
         added: dict[str, Parameter] = {}
         readable = understood
         for region, around, at in zip(found.regions, code.surroundings, pointers.regions, strict=True):
-            errors = len(sink.diagnostics)
+            errors = sink.errors
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
             found_here, more = self._regions(region, around, at, parameters, changed.names, tables)
             schedules += found_here
             added |= {parameter.name: parameter for parameter in more}
-            readable &= len(sink.diagnostics) == errors
+            readable &= sink.errors == errors
         if len(schedules) > len(found.regions):
             # A turn of a host loop runs more regions than it has in the text.
             schedules = [
@@ -257,7 +257,7 @@ class _FunctionReader:
         """
         keyword = self._tokens[found.keyword]
         inside = self._text.inside(found.opening + 1, found.closing)
-        errors = len(self._origin.sink.diagnostics)
+        errors = self._origin.sink.errors
         opaque = around.opaque - {pointer.name for pointer in at.pointers} - set(constants)
         around = replace(around, opaque=opaque, pointers=at.pointers)
         clauses = region_clauses(self._tokens, found)
@@ -271,7 +271,7 @@ class _FunctionReader:
         body = without_pointers(body, types, self._helpers.fresh, self._origin.sink)
         body = self._inlined(body, around, parameters, constants)
         body, tables = with_tables(body, constants, self._origin.sink)
-        is_understood = len(self._origin.sink.diagnostics) == errors
+        is_understood = self._origin.sink.errors == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
         tree = self._notation.region(
             RegionText(keyword, clauses.block, body, around, parameters, self._names, unsteady, is_understood)

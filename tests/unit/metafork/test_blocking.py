@@ -173,3 +173,10 @@ def test_names_of_the_program_are_not_taken() -> None:
 def test_other_nests_are_refused(change: tuple[str, str], message: str) -> None:
     _, sink = parsed(PLAIN.replace(*change))
     assert any(message in diagnostic.message for diagnostic in sink.diagnostics), sink.diagnostics
+
+
+def test_a_pragma_in_the_body_is_warned_of_and_the_region_is_cut_all_the_same() -> None:
+    plain, _ = parsed(PLAIN)
+    marked, sink = parsed(PLAIN.replace("        a[i]", "#pragma GCC ivdep\n        a[i]"))
+    assert [d.code for d in sink.diagnostics] == ["CF0118"]
+    assert marked.functions[0].regions[0].body == plain.functions[0].regions[0].body
