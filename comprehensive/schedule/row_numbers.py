@@ -46,8 +46,11 @@ def _looked_up(nest: Nest, body: Sequence[Stmt], loop: For, scalar: Declare) -> 
     element = scalar.initial
     if isinstance(element, Conditional) and element == read_before(element.then, loop):
         element = element.then
-    if not isinstance(element, Index) or nest.array(element.array).type is not scalar.type:
+    if not isinstance(element, Index):
         return None
+    type = nest.array(element.array).type
+    if not (type.is_integer and scalar.type.lowest <= type.lowest and type.highest <= scalar.type.highest):
+        return None  # it is another number in the scalar
     written = {
         s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
     }

@@ -86,6 +86,22 @@ PRODUCTS = (
         traffic=lambda m, n, k, v: 4.0 * (m * k + k * n + k + m * n),
     ),
     Computation(
+        "gathered",
+        "m n k v",
+        lambda m, n, k, v: {
+            "table": read(v, k),
+            "b": read(k, n),
+            "at": read(m, dtype="int32", low=0, high=v - 1),
+            "c": written(m, n),
+        },
+        "c",
+        lambda v: v.table[v.at] @ v.b,
+        tiny=(5, 7, 6, 9),
+        points=((2048, 2048, 2048, 8192), (1000, 1021, 777, 5000)),
+        operations=lambda m, n, k, v: 2.0 * m * n * k,
+        traffic=lambda m, n, k, v: 4.0 * (m * k + k * n + m + m * n),
+    ),
+    Computation(
         "aat",
         "n k",
         lambda n, k: {"a": read(n, k), "c": written(n, n)},

@@ -174,6 +174,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
         "_addmm_activation": lambda v: torch._addmm_activation(v.bias, v.a, v.b),
     },
     "looked_up": {"mm": lambda v: torch.mm(v.a, v.table[v.at], out=v.c)},
+    "gathered": {"mm": lambda v: torch.mm(v.table[v.at], v.b, out=v.c)},
     "matmul_abt": {"mm": lambda v: torch.mm(v.a, v.b.t(), out=v.c)},
     "matmul_atb": {"mm": lambda v: torch.mm(v.a.t(), v.b, out=v.c)},
     "aat": {"mm": lambda v: torch.mm(v.a, v.a.t(), out=v.c)},

@@ -3,22 +3,51 @@
 ::
 
     int row = i + u - 1;  s += a[row][j];    -->  s += a[i + u - 1][j];
+    long row = at[i] * n;  s += a[row + j];  -->  s += a[at[i] * n + j];
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Cast, Declare, Expr, For, If, Index, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, For, If, Index, ScalarType, Stmt
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
-from comprehensive.metafork.walk import assigned_scalars, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, names, subexpressions
 
 
 def inlined(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
-    """Return the body without such scalars; ``types`` are those of all names in it."""
+    """Return the body without such scalars, but for those that read data; ``types`` are those of all names in it."""
+    return _inlined(body, types, lambda _, value, __: not reads_data(value))
+
+
+def with_looked_up_places(
+    body: Sequence[Stmt], types: Mapping[str, ScalarType], read_only: Container[str]
+) -> tuple[Stmt, ...]:
+    """Return the body without those that are computed from elements, and that nothing but subscripts reads.
+
+    ``read_only`` are the arrays that no point writes.
+    """
+
+    def is_place(name: str, value: Expr, rest: Sequence[Stmt]) -> bool:
+        read = [e.array for e in subexpressions(value) if isinstance(e, Index)]
+        return (
+            isinstance(value, Binary)
+            and len(read) == 1
+            and read[0] in read_only
+            and all(_is_in_subscripts(name, whole) for whole in expressions_in(rest))
+        )
+
+    return _inlined(body, types, is_place)
+
+
+def _inlined(
+    body: Sequence[Stmt],
+    types: Mapping[str, ScalarType],
+    is_wanted: Callable[[str, Expr, Sequence[Stmt]], bool],
+) -> tuple[Stmt, ...]:
     changing = assigned_scalars(body)
     result: list[Stmt] = []
     left = list(body)
@@ -30,7 +59,7 @@ def inlined(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt
                 and statement.type.is_integer
                 and type_of(initial, types).is_integer
                 and statement.name not in changing
-                and not reads_data(initial)
+                and is_wanted(statement.name, initial, left)
                 and not names_read(initial) & changing
             ):
                 name, value = statement.name, initial
@@ -42,10 +71,17 @@ def inlined(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt
                     )
                 )
             case For() | If():
-                result.append(with_bodies(statement, lambda inner: inlined(inner, types)))
+                result.append(with_bodies(statement, lambda inner: _inlined(inner, types, is_wanted)))
             case _:
                 result.append(statement)
     return tuple(result)
+
+
+def _is_in_subscripts(name: str, expr: Expr) -> bool:
+    """Whether an expression reads a scalar in subscripts alone, if at all."""
+    read = sum(found == name for found in names(expr))
+    references = (e for e in subexpressions(expr) if isinstance(e, Index))
+    return read == sum(found == name for e in references for s in e.subscripts for found in names(s))
 
 
 def reads_data(expr: Expr) -> bool:

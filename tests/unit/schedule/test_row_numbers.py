@@ -90,6 +90,15 @@ PROGRAMS = {
         },
         "product",
     ),
+    "a pointer to each row": (
+        PLANE.format(
+            parameters="const float *t, const float b[k][n], const unsigned char at[m], float c[m][n]",
+            body="const float *row = t + at[i] * k; float s = 0; "
+            "for (int l = 0; l < k; l++) s += row[l] * b[l][j]; c[i][j] = s;",
+        ),
+        {"t": (("256 * k",), "f4"), "b": (("k", "n"), "f4"), "at": (("m",), "u1"), **STORED},
+        "product",
+    ),
     "one sum for each row": (
         LINE.format(
             parameters="const float t[256][k], const float x[k], const unsigned char at[m], float y[m]",

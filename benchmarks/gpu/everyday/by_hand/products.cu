@@ -19,6 +19,15 @@ KERNEL looked_up(int m, int n, int k, int v, const float *a, const float *table,
   c[i * n + j] = sum;
 }
 
+KERNEL gathered(int m, int n, int k, int v, const float *table, const float *b, const int *at, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += table[at[i] * k + l] * b[l * n + j];
+  c[i * n + j] = sum;
+}
+
 KERNEL matmul_bias_relu(int m, int n, int k, const float *a, const float *b, const float *bias, float *c)
 {
   const int i = middle(), j = last();
