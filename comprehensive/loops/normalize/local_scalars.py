@@ -63,18 +63,18 @@ def with_late_declarations(nest: Nest) -> Nest:
 def declared_late(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The statements with every scalar that is declared without a value which is read declared where it gets one."""
     result: list[Stmt] = []
+    placed: set[str] = set()
     rest = body
     while rest:
         statement, rest = rest[0], rest[1:]
         match statement:
+            case Declare(name=name, dims=(), initial=None) if name in placed:
+                result.append(statement)
             case Declare(type, name, dims=(), initial=initial) if initial is None or (
                 any(assigns(s, name) for s in rest) and flow(rest, name).read is None
             ):
                 rest = with_local(rest, name, type)
-                if rest and isinstance(rest[0], Declare) and (rest[0].name, rest[0].initial) == (name, None):
-                    result.append(rest[0])
-                    rest = rest[1:]
-                continue
+                placed.add(name)
             case _:
                 result.append(with_bodies(statement, declared_late))
     return tuple(result)
