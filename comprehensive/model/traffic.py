@@ -19,7 +19,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.codegen.plan import Traffic
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Conditional, Declare, Expr, Index, Stmt
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.operands import loops_of
 
@@ -78,7 +78,17 @@ def _is_few(distance: Polynomial, step: Polynomial) -> bool:
 
 
 def _apart(subscript: Expr, points: Set[str], loops: Sequence[str]) -> frozenset[str]:
-    """The names in a subscript without loops that only move what a point reads: ``y`` of ``y + k``, not ``k``."""
+    """The names in a subscript without loops that only move what a point reads: ``y`` of ``y + k``, not ``k``.
+
+    A subscript that stops at the border, or begins anew there, moves as what it is elsewhere.
+    """
+    match subscript:
+        case Conditional(then=then, otherwise=otherwise):
+            return _apart(then, points, loops) | _apart(otherwise, points, loops)
+        case Binary(operator="%", left=inside):
+            return _apart(inside, points, loops)
+        case _:
+            pass
     ring = Ring()
     value = ring.read(subscript)
     names = ring.names_in(value)

@@ -18,7 +18,16 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
-from comprehensive.kernel_ir.kernel import VECTOR, Alignment, Await, Barrier, Commit, KernelStmt, VectorStore
+from comprehensive.kernel_ir.kernel import (
+    EXPECTED,
+    VECTOR,
+    Alignment,
+    Await,
+    Barrier,
+    Commit,
+    KernelStmt,
+    VectorStore,
+)
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, least, plus
 from comprehensive.loops.access import names_read
@@ -28,6 +37,7 @@ from comprehensive.loops.traverse import always_evaluated
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Call,
     Conditional,
     Declare,
     Expr,
@@ -289,7 +299,8 @@ class BoxLoop:
         )
         at = {loop.iterator: Name(loop.iterator) for loop in self.loops.path[:-1]}
         clear = self.boxes.is_clear({**at, split.iterator: Name(self.first)}, Name(self.left))
-        return (If(clear, inside._steps(), self._steps(), uniform=True),)
+        usual = Call(EXPECTED, (clear, ONE))
+        return (If(usual, inside._steps(), self._steps(), uniform=True),)
 
     def _steps(self) -> tuple[KernelStmt, ...]:
         z, left, depth = self.context.name("z"), Name(self.left), Name(self.context.tile.depth)

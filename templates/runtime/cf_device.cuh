@@ -184,7 +184,10 @@ __device__ __forceinline__ int cf_block_steps(int most, int own) { return own < 
 struct cf_in_order {
   long stride;
   __device__ __forceinline__ cf_in_order(long stride_) : stride(stride_) {}
-  template <typename T> __device__ __forceinline__ const T *down(const T *from, int rows) { return from + rows * stride; }
+  template <typename T> __device__ __forceinline__ const T *down(const T *from, int rows)
+  {
+    return from + rows * stride;
+  }
   template <typename T> __device__ __forceinline__ const T *row(const T *from, int number, bool) const
   {
     return from + number * stride;
@@ -282,13 +285,13 @@ private:
     for (int from = 0; from < count; from += Threads) {
       const int number = upright ? from : from + thread, row = row_of(number), column = column_of(number);
       const bool exists = (count % Threads == 0 || from + thread < count) && row < rows;
+      const T *const begin = rows_of.row(next, row, exists && column < columns);
 #pragma unroll
       for (int left = 0; left < together / width; left++) {
         const int across = column + left * groups * width;
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
-        cf_copy_where<width>(exists && across < columns, target, row * Pitch + place,
-                             rows_of.row(next, row, exists && across < columns) + across);
+        cf_copy_where<width>(exists && across < columns, target, row * Pitch + place, begin + across);
       }
     }
   }
@@ -351,16 +354,18 @@ public:
 #pragma unroll
     for (int first = 0; first < all; first += sizeof(T) < 4 ? most : all) {
       T brought[most];
+      const T *begin = next;
 #pragma unroll
       for (int turn = 0; turn < (sizeof(T) < 4 ? 2 : 1); turn++) {
 #pragma unroll
         for (int i = 0; i < (sizeof(T) < 4 ? most : all) && first + i < all; i++) {
           const int down = (first + i) / across * each, right = (first + i) % across * lanes;
           const bool exists = down < rows && right < columns;
+          if (turn == 0 && (i == 0 || right == 0)) begin = rows_of.row(next, down, down < rows && 0 < columns);
           if (sizeof(T) >= 4)
-            cf_copy_where<1>(exists, target, right * Pitch + down, rows_of.row(next, down, exists) + right);
+            cf_copy_where<1>(exists, target, right * Pitch + down, begin + right);
           else if (turn == 0 && exists)
-            brought[i] = rows_of.row(next, down, true)[right];
+            brought[i] = begin[right];
           else if (exists)
             shared[place + right * Pitch + down] = brought[i];
         }

@@ -70,7 +70,7 @@ def test_rows_off_by_one_element_touch_one_sector_and_one_line_more() -> None:
 
 def test_rows_that_all_threads_look_up_are_read_as_rows_and_others_element_by_element(tmp_path: Path) -> None:
     sectors: dict[str, float] = {}
-    for row in ("at[l]", "of[j][l]"):
+    for row in ("2 * at[l]", "of[j][l]"):
         path = tmp_path / "f.mf"
         path.write_text(LOOKED_UP % row, encoding="utf-8")
         (region,) = compile_file(path, Options(registers="estimate")).plan.functions[0].regions
@@ -79,7 +79,7 @@ def test_rows_that_all_threads_look_up_are_read_as_rows_and_others_element_by_el
         sectors[row] = tile.work(instance, tile.kernel.together[0]).step.bytes / 32
     # A row of b for all 4 x 32 threads, which read four elements each, in each of 8 steps.
     rows, elements = 8 * 4 * 32 * 4 // 32, 8 * 4 * 32 * 4
-    staged = sectors["at[l]"] - rows
+    staged = sectors["2 * at[l]"] - rows
     assert 0 < staged < rows
     assert sectors["of[j][l]"] >= elements
 
