@@ -70,7 +70,7 @@ from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for
 from comprehensive.schedule.alternatives import Tiling
 from comprehensive.schedule.equalize import mean_steps
-from comprehensive.schedule.instances import meeting_constraints, with_room
+from comprehensive.schedule.instances import meeting_constraints, some_launch, with_room
 from comprehensive.schedule.recipes.registry import recipe_of
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.fewer_registers import Lowering
@@ -457,6 +457,7 @@ def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, register
     assert tile is not None
     recipe_instances = recipe_of(tile).instances(kernel, tile)
     instances = meeting_constraints(kernel, with_room(kernel, tile, recipe_instances, registers))
+    instances = some_launch(kernel, instances, tile.conditions) or instances
     return TilePlan(
         kernel,
         leaf.fragment.nest,

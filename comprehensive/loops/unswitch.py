@@ -59,8 +59,12 @@ class _TooManyError(Exception):
     pass
 
 
-def unswitch(nest: Nest) -> Nest:
-    """The nest with launch-constant conditions decided once a band instead of once a thread."""
+def unswitch(nest: Nest, *, at_loops: bool = False) -> Nest:
+    """The nest with launch-constant conditions decided once a band instead of once a thread.
+
+    Where threads have loops of their own, those that a thread tests once, beside its loops, stay ``at_loops``: they
+    cost little, and a second copy of the loops is a second kernel.
+    """
     scalars = frozenset(s.name for s in nest.scalars)
 
     def wanted(condition: Expr, always: bool) -> bool:
@@ -74,7 +78,7 @@ def unswitch(nest: Nest) -> Nest:
     def split(band: Threads) -> tuple[BlockStmt, ...]:
         types = _types_in(band, environment_of(nest, next(numbers)))
         try:
-            return _split(band, wanted, types, 0)
+            return _split(band, wanted, types, 0, at_loops and _has_loop(band.body))
         except _TooManyError:
             return (band,)
 
@@ -101,14 +105,20 @@ def _is_total(expr: Expr) -> bool:
             return True
 
 
-def _split(band: Threads, wanted: Wanted, types: Types, depth: int) -> tuple[BlockStmt, ...]:
-    condition = next(_conditions(band.body, wanted, True), None)
+def _has_loop(body: tuple[Stmt, ...]) -> bool:
+    """Whether statements have a loop of more than a constant number of turns."""
+    loops = (s for s in statements_in(body) if isinstance(s, For | While | DoWhile))
+    return any(not isinstance(loop, For) or not isinstance(loop.bound, IntLiteral) for loop in loops)
+
+
+def _split(band: Threads, wanted: Wanted, types: Types, depth: int, at_loops: bool) -> tuple[BlockStmt, ...]:
+    condition = next(_conditions(band.body, wanted, True, at_loops), None)
     if condition is None:
         return (band,)
     if depth == MAX_CONDITIONS:
         raise _TooManyError
     branches = [
-        _split(decided, wanted, types, depth + 1) if decided.body else ()
+        _split(decided, wanted, types, depth + 1, at_loops) if decided.body else ()
         for decided in (
             replace(band, body=_decide(band.body, condition, value, types)) for value in (True, False)
         )
@@ -121,9 +131,16 @@ def _split(band: Threads, wanted: Wanted, types: Types, depth: int) -> tuple[Blo
 # --- which conditions ----------------------------------------------------------------------------------------
 
 
-def _conditions(body: tuple[Stmt, ...], wanted: Wanted, always: bool) -> Iterator[Expr]:
-    """The conditions to be moved out of a body, in program order; ``always`` as in :data:`Wanted`."""
+def _conditions(
+    body: tuple[Stmt, ...], wanted: Wanted, always: bool, at_loops: bool = False
+) -> Iterator[Expr]:
+    """The conditions to be moved out of a body, in program order; ``always`` as in :data:`Wanted`.
+
+    With ``at_loops`` only those in loops and around them.
+    """
     for statement in body:
+        if at_loops and not _has_loop((statement,)):
+            continue
         match statement:
             case Declare():
                 if statement.initial is not None:
@@ -133,8 +150,8 @@ def _conditions(body: tuple[Stmt, ...], wanted: Wanted, always: bool) -> Iterato
                 yield from _in_value(statement.target, wanted, always)
             case If():
                 yield from _in_condition(statement.condition, wanted, always)
-                yield from _conditions(statement.then, wanted, False)
-                yield from _conditions(statement.otherwise, wanted, False)
+                yield from _conditions(statement.then, wanted, False, at_loops)
+                yield from _conditions(statement.otherwise, wanted, False, at_loops)
             case For():
                 for expr in (statement.start, statement.bound, statement.step):
                     yield from _in_value(expr, wanted, always and expr is not statement.step)
@@ -146,7 +163,7 @@ def _conditions(body: tuple[Stmt, ...], wanted: Wanted, always: bool) -> Iterato
                 yield from _conditions(statement.body, wanted, False)
                 yield from _in_value(statement.condition, wanted, False)
             case Block():
-                yield from _conditions(statement.body, wanted, always)
+                yield from _conditions(statement.body, wanted, always, at_loops)
             case Break() | Continue():
                 return
             case MetaFor():

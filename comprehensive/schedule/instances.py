@@ -120,10 +120,24 @@ def meeting_constraints(kernel: Kernel, found: Sequence[Instance]) -> tuple[Inst
 
 
 def _meets(instance: Instance, kernel: Kernel) -> bool:
+    return all(truth == IntLiteral(1) for truth in _of_sizes(instance, kernel, kernel.demands))
+
+
+def some_launch(
+    kernel: Kernel, found: Sequence[Instance], conditions: Sequence[Expr]
+) -> tuple[Instance, ...]:
+    """Return the instances that some launch takes: their sizes alone do not say that a condition never holds."""
+    return tuple(
+        instance for instance in found if IntLiteral(0) not in _of_sizes(instance, kernel, conditions)
+    )
+
+
+def _of_sizes(instance: Instance, kernel: Kernel, conditions: Sequence[Expr]) -> list[Expr]:
+    """Return what is left of conditions for the sizes of an instance."""
     sizes: dict[str, Expr] = {
         name: IntLiteral(size) for name, size in zip(kernel.constants, instance.sizes, strict=True)
     }
-    return all(fold(substitute(demand, sizes)) == IntLiteral(1) for demand in kernel.demands)
+    return [fold(substitute(condition, sizes)) for condition in conditions]
 
 
 def point_instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:

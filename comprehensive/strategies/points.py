@@ -76,7 +76,7 @@ def points_of(nest: Nest) -> Points | NotApplicable:
     reasons: list[str] = []
     for tried in (moved.fragment.nest, nest) if isinstance(moved, Applied) else (nest,):
         try:
-            return _points(unswitch(tried), conditions)
+            return _points(unswitch(tried, at_loops=True), conditions)
         except _NoPointsError as error:
             reasons.append(str(error))
     return NotApplicable(reasons[-1])

@@ -177,6 +177,14 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         PLANE.format(parameters="int a[m][n]", body="a[i][j] = a[i][j] * 3 + i - j;"),
         {"a": (("m", "n"), "i4")},
     ),
+    "a condition on a scalar beside the loop": (
+        PLANE.format(
+            parameters="float a[m][k], float b[k][n], float c[m][n]",
+            body="float s = 0; for (int l = 0; l < k; l++) s += a[i][l] * b[l][j]; "
+            "c[i][j] = 2 * s + (k % 2 == 0 ? 0 : 3 * c[i][j]);",
+        ),
+        {"a": (("m", "k"), "f4"), "b": (("k", "n"), "f4"), "c": (("m", "n"), "f4")},
+    ),
     "several statements": (
         PLANE.format(
             parameters="float a[m][n+2], float b[m][n], float c[m][n]",

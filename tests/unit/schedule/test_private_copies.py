@@ -146,3 +146,10 @@ def test_the_longest_array_counts_all_copies() -> None:
 def test_no_copies_of_what_has_no_end(body: str, parameters: str, reason: str) -> None:
     found = recipes_of(line(body, parameters))
     assert (found["points"], found[RECIPE]) == (None, reason)
+
+
+def test_instances_that_are_too_short_for_a_constant_number_of_elements_are_left_out() -> None:
+    source = "void f(int n, int x[n], int h[%d], int B)\n{ meta_schedule block(B) {\n"
+    source += "meta_for (int i = 0; i < n; i++) meta_atomic h[x[i]]++; } }\n"
+    few, more = (numbers_of(source % bins, "private copies") for bins in (16, 256))
+    assert 0 < len(more) < len(few)
