@@ -10,6 +10,7 @@
                }
 
 A triangle is cut as the rectangle around it (`rectangle.py`); a block that is outside of it as a whole does nothing.
+In steps of ``c`` the iterator is ``c`` times the number of the turn behind, or before, its first value.
 
 One name a loop, outermost first; each is an integer parameter of the function, and the tool chooses its value where
 the caller does not.  A number in its place is the extent of all blocks.  Everything after the parser sees the second
@@ -19,6 +20,7 @@ form.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from comprehensive.diagnostics import DiagnosticSink, Span
@@ -66,7 +68,7 @@ def blocked(
     """
     match body:
         case (MetaFor() as outermost,):
-            shape = rectangular(perfect_run(outermost))
+            shape = rectangular([_to_its_bound(loop) for loop in perfect_run(outermost)])
         case _:
             shape = Rectangle((), ())
     run = shape.loops
@@ -131,8 +133,8 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
     iterators = {other.iterator for other in run}
     bounds = (loop.start, loop.bound)
     problem: str | None = None
-    if not loop.type.is_integer or loop.relation not in ("<", "<=") or loop.step != ONE:
-        problem = "does not count up in steps of 1 in an integer"
+    if not loop.type.is_integer or _step(loop) is None:
+        problem = "does not count to its bound in constant steps in an integer"
     elif any(name in iterators for bound in bounds for name in names(bound)):
         problem = "has bounds that depend on another loop of the nest"
     elif any(_assigns(s, loop.iterator) for s in statements_in(inner)):
@@ -146,6 +148,24 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
         help="write it as 'meta_for (int i = first; i < bound; i++)' with bounds in scalars of the function",
     )
     return False
+
+
+def _to_its_bound(loop: MetaFor) -> MetaFor:
+    """A loop that ends where it is not ``!=`` its bound as one that is ``<`` it: beyond the bound it would not end."""
+    is_less = (loop.relation, loop.step) == ("!=", ONE) and (loop.type.is_signed or loop.start == ZERO)
+    return replace(loop, relation="<") if loop.type.is_integer and is_less else loop
+
+
+def _step(loop: MetaFor) -> int | None:
+    """The constant step of a loop to its bound, negative where it counts down; None for other loops."""
+    if not isinstance(loop.step, IntLiteral):
+        return None
+    step = loop.step.value
+    # An unsigned iterator that counts down would be large again behind its last value.
+    goes_there = (
+        loop.relation in ("<", "<=") if step > 0 else loop.relation in (">", ">=") and loop.type.is_signed
+    )
+    return step if step and goes_there else None
 
 
 def _assigns(statement: Stmt, name: str) -> bool:
@@ -182,8 +202,9 @@ def _cut(
         if kind is ScalarType.UNSIGNED:
             reached = _place(loop, ScalarType.LONG, block, extent, thread)
         inside.append(Binary(loop.relation, reached, loop.bound, loop.span))
-        first = plus(Binary("*", Name(block), extent), loop.start)
-        ends[loop.iterator] = Ends(first, Binary("+", first, Binary("-", extent, ONE)))
+        if loop.step == ONE:  # guards speak of no others
+            first = plus(Binary("*", Name(block), extent), loop.start)
+            ends[loop.iterator] = Ends(first, Binary("+", first, Binary("-", extent, ONE)))
     body: tuple[Stmt, ...] = (*values, If(conjunction([*inside, *shape.guards]), inner, span=run[-1].span))
     for loop, extent, thread, cut in reversed(list(zip(run, extents, threads, cuts, strict=True))):
         body = (MetaFor(ScalarType.INT, thread, ZERO, "<", extent, ONE, body, loop.span, cut),)
@@ -200,7 +221,13 @@ def _place(loop: MetaFor, kind: ScalarType, block: str, extent: Name | IntLitera
     counter = Name(block) if kind is ScalarType.INT else Cast(kind, Name(block), loop.span)
     first = counter if extent == ONE else Binary("*", counter, extent)
     place: Expr = Binary("+", first, Name(thread), loop.span)
-    return place if loop.start == ZERO else Binary("+", loop.start, place, loop.span)
+    step = _step(loop)
+    assert step is not None
+    if abs(step) > 1:
+        place = Binary("*", place, IntLiteral(abs(step)), loop.span)
+    if loop.start == ZERO and step > 0:
+        return place
+    return Binary("+" if step > 0 else "-", loop.start, place, loop.span)
 
 
 def _own(iterator: str, of: str) -> str:
@@ -214,13 +241,19 @@ def _blocks(loop: MetaFor, extent: Name | IntLiteral) -> Expr:
 
     Where the loop counts in an unsigned type or one of 64 bits, so is the number computed: nothing wraps around.
     """
-    start, bound = loop.start, loop.bound
+    step = _step(loop)
+    assert step is not None
+    first, last = (loop.start, loop.bound) if step > 0 else (loop.bound, loop.start)
     if promote(loop.type) is not ScalarType.INT:
-        bound = Cast(ScalarType.LONG, bound, bound.span)
-        start = start if isinstance(start, IntLiteral) else Cast(ScalarType.LONG, start, start.span)
-    count = bound if start == ZERO else Binary("-", bound, start, loop.span)
+        last = Cast(ScalarType.LONG, last, last.span)
+        first = first if isinstance(first, IntLiteral) else Cast(ScalarType.LONG, first, first.span)
+    count = last if first == ZERO else Binary("-", last, first, loop.span)
+    is_open = loop.relation in ("<", ">")
+    if abs(step) > 1:
+        more = Binary("+", count, IntLiteral(abs(step) - is_open), loop.span)
+        count, is_open = Binary("/", more, IntLiteral(abs(step)), loop.span), True
     # A relation <= has one more, so that nothing is left to be taken away.
     rounded = Binary("+", count, extent, loop.span)
-    if loop.relation == "<":
+    if is_open:
         rounded = Binary("-", rounded, ONE, loop.span)
     return Binary("/", rounded, extent, loop.span)

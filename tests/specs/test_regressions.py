@@ -45,6 +45,16 @@ PROGRAMS = {
   }
 }
 """,
+    "loops of points that count down and in larger steps": """void f(int n, int m, const float a[n][m], float b[n][m],
+  int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int i = n - 1; i > 0; i -= 2)
+      meta_for (int j = 1; j < m; j += 3)
+        b[i][j] = a[i][j] + a[i][j - 1];
+  }
+}
+""",
     "halves that are read and written in one place": """#include <math.h>
 void f(int n, int d, __half x[n][d], int B)
 {

@@ -11,6 +11,7 @@ from comprehensive.driver import Options, compile_file
 from comprehensive.loops.traverse import declared_names
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.parse import parse
+from comprehensive.metafork.printer import print_stmts
 from comprehensive.runtime.serial import serial_text
 
 
@@ -148,8 +149,10 @@ def test_names_of_the_program_are_not_taken() -> None:
         (("block(B0, B1)", "block(16)"), "the block clause has 1 name, and the nest 2 loops"),
         (("block(B0, B1)", "block(B0, B1) block(B0, B1)"), "there are two block clauses"),
         (("j = 2;", "j = i * i;"), "has bounds that depend on another loop of the nest"),
-        (("j++", "j += 2"), "does not count up in steps of 1 in an integer"),
-        (("j <= n - 3", "j != n - 3"), "does not count up in steps of 1 in an integer"),
+        (("j++", "j += m"), "does not count to its bound in constant steps in an integer"),
+        (("j++", "j--"), "does not count to its bound in constant steps in an integer"),
+        (("int j = 2; j <= n - 3; j++", "unsigned j = n; j > 2; j--"), "does not count to its bound"),
+        (("int j = 2; j <= n - 3", "unsigned j = 2; j != n - 3"), "does not count to its bound"),
         (
             ("a[i][j] = i - j;", "{ a[i][j] = 0; meta_for (int l = 0; l < 2; l++) a[i][j] = l; }"),
             "the block clause has 2 names, and the nest 3 loops",
@@ -180,3 +183,24 @@ def test_a_pragma_in_the_body_is_warned_of_and_the_region_is_cut_all_the_same() 
     marked, sink = parsed(PLAIN.replace("        a[i]", "#pragma GCC ivdep\n        a[i]"))
     assert [d.code for d in sink.diagnostics] == ["CF0118"]
     assert marked.functions[0].regions[0].body == plain.functions[0].regions[0].body
+
+
+@pytest.mark.parametrize(
+    ("header", "count", "value", "inside"),
+    [
+        ("j = 2; j != n; j++", "n - 2 + B1 - 1", "2 + (j_block * B1 + j_thread)", "j < n"),
+        ("j = 0; j < n; j += 4", "(n + 3) / 4 + B1 - 1", "(j_block * B1 + j_thread) * 4", "j < n"),
+        ("j = 1; j <= n; j += 4", "(n - 1 + 4) / 4 + B1 - 1", "1 + (j_block * B1 + j_thread) * 4", "j <= n"),
+        ("j = n - 1; j >= 0; j--", "n - 1 + B1", "n - 1 - (j_block * B1 + j_thread)", "j >= 0"),
+        ("j = n; j > 2; j -= 3", "(n - 2 + 2) / 3 + B1 - 1", "n - (j_block * B1 + j_thread) * 3", "j > 2"),
+    ],
+)
+def test_loops_in_other_steps_are_cut_by_their_turns(
+    header: str, count: str, value: str, inside: str
+) -> None:
+    other, sink = parsed(PLAIN.replace("j = 2; j <= n - 3; j++", header))
+    assert sink.diagnostics == ()
+    written = IN_BLOCKS.replace("(n - 3 - 2 + B1)", f"({count})").replace("j <= n - 3", inside)
+    expected, _ = parsed(written.replace("2 + (j_block * B1 + j_thread)", value))
+    found, same = (print_stmts(p.functions[0].regions[0].body, 0) for p in (other, expected))
+    assert found == same

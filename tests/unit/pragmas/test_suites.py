@@ -129,8 +129,8 @@ void correlation(int m, int n, double data[n][m], double mean[m], double stddev[
     ),
     "stats": (
         "omp",
-        ("CF1116",),
-        1,
+        ("CF1116", "CF0215"),
+        0,
         r"""void stats(int n, const float *restrict x, float *restrict out)
 {
   float lo = x[0], hi = x[0];

@@ -151,5 +151,5 @@ def test_no_copies_of_what_has_no_end(body: str, parameters: str, reason: str) -
 def test_instances_that_are_too_short_for_a_constant_number_of_elements_are_left_out() -> None:
     source = "void f(int n, int x[n], int h[%d], int B)\n{ meta_schedule block(B) {\n"
     source += "meta_for (int i = 0; i < n; i++) meta_atomic h[x[i]]++; } }\n"
-    few, more = (numbers_of(source % bins, "private copies") for bins in (16, 256))
+    few, more = (numbers_of(source % bins, "private copies") for bins in (64, 300))
     assert 0 < len(more) < len(few)
