@@ -1,4 +1,4 @@
-"""Whether pointers into the same data are far enough apart: a region and its nest in, a warning out (CF0415).
+"""Whether pointers into the same data are far enough apart: a region and its nest in, diagnostics out.
 
 ::
 
@@ -6,23 +6,31 @@
     float *cur = buf, *next = buf + m;                                 not known whether m >= n
 
 What lies in data of different parameters does not overlap.  In one parameter, the last element that one pointer reaches
-has to lie before the first one that the other does.
+has to lie before the first one that the other does; else that is a warning (CF0415).  Pointers that are a constant
+number of elements apart see one array: iterations that meet in it are an error (CF0217), ``b = a + 1; b[i] = a[i]``.
+Elements of different remainders never meet, ``re = z; im = z + 1; im[2*i] = re[2*i]``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from math import prod
+from dataclasses import replace
+from itertools import product
+from math import gcd, prod
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import Ring, add
 from comprehensive.loops.ir import Nest
-from comprehensive.metafork.ast import Address, MetaSchedule
+from comprehensive.loops.traverse import map_bands, map_indices
+from comprehensive.metafork.ast import Address, Index, IntLiteral, MetaSchedule, Unary
 from comprehensive.metafork.pointers_check import shared
-from comprehensive.poly.domains import preconditions
+from comprehensive.poly.domains import preconditions, references
 from comprehensive.poly.indices import NotPolynomialError, Scope, is_nonnegative, scope_of
+from comprehensive.poly.legality import verdicts
+from comprehensive.poly.model import Conflict, Legality
 from comprehensive.poly.touched import touched
 
 Ends = tuple[Polynomial, ...]
@@ -37,13 +45,76 @@ def check_apart(region: MetaSchedule, nest: Nest, parameters: AbstractSet[str], 
         if (first, second) in told or _are_apart(nest, (first, one), (second, other)):
             continue
         told.add((first, second))
+        keyword = Span(region.span.file, region.span.start, region.span.start + len("meta_schedule"))
+        distance = _distance(nest, (first, one), (second, other))
+        if distance is not None and _have_other_remainders(nest, first, second, distance):
+            continue
+        found = () if distance is None else _verdicts_in_one(nest, first, second, distance)
+        if any(isinstance(v, Conflict) and v.witness.supposing is None for v in found):
+            sink.error(
+                "CF0217",
+                f"iterations meet in '{one.base}', through '{first}' and '{second}'",
+                keyword,
+                help="let pointers be as far apart as what the region touches, or make the loops serial 'for' loops",
+            )
+            continue
         sink.warning(
             "CF0415",
             f"not known whether '{first}' and '{second}', both in '{one.base}', overlap",
-            Span(region.span.file, region.span.start, region.span.start + len("meta_schedule")),
+            keyword,
             help="arrays of a region do not overlap, and this is trusted here: let pointers be as far apart as what "
             "the region touches, in terms of parameters that host code does not change",
         )
+
+
+def _distance(nest: Nest, one: tuple[str, Address], other: tuple[str, Address]) -> int | None:
+    """Return by how many elements the second of two names of rows begins behind the first; None for no constant."""
+    (first, begin), (second, end) = one, other
+    if (
+        begin.offset is None
+        or end.offset is None
+        or any(nest.array(name).rank > 1 for name in (first, second))
+    ):
+        return None
+    ring = Ring()
+    distance = ring.read(end.offset) - ring.read(begin.offset)
+    return int(distance.constant_value()) if distance.is_constant else None
+
+
+def _have_other_remainders(nest: Nest, first: str, second: str, distance: int) -> bool:
+    """Whether a number that divides all coefficients tells the elements of both names apart."""
+    read = {
+        name: [r.subscripts for r in references(nest) if r.access.array == name] for name in (first, second)
+    }
+    if None in (*read[first], *read[second]):
+        return False
+    for one, other in product(read[first], read[second]):
+        assert one is not None
+        assert other is not None
+        varying = [t for p in (one[0], other[0]) for t in p.terms() if t.powers]
+        apart = distance + _constant(other[0]) - _constant(one[0])
+        modulus = gcd(*(t.coefficient.numerator for t in varying))
+        if modulus == 0 or apart % modulus == 0 or any(t.coefficient.denominator > 1 for t in varying):
+            return False
+    return True
+
+
+def _constant(polynomial: Polynomial) -> int:
+    """The term without symbols."""
+    return int(polynomial.substitute(dict.fromkeys(polynomial.symbols, 0)).constant_value())
+
+
+def _verdicts_in_one(nest: Nest, first: str, second: str, distance: int) -> tuple[Legality, ...]:
+    """Return the verdicts on all loops where both names are one array."""
+    moved = IntLiteral(distance) if distance >= 0 else Unary("-", IntLiteral(-distance))
+
+    def in_one(index: Index) -> Index:
+        if index.array != second:
+            return index
+        return Index(first, (add(index.subscripts[0], moved),), index.span)
+
+    merged = map_bands(nest, lambda band: replace(band, body=map_indices(band.body, in_one)))
+    return tuple(verdict for _, _, verdict in verdicts(merged))
 
 
 def _are_apart(nest: Nest, one: tuple[str, Address], other: tuple[str, Address]) -> bool:

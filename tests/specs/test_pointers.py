@@ -109,6 +109,38 @@ def test_halves_that_may_meet_are_named(tmp_path: Path) -> None:
     assert not compiled(asserted, tmp_path).diagnostics
 
 
+APART = """void f(int n, float *z, int B)
+{
+  float *second = z + %d;
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < n; i++)
+      second[%s] = 2 * z[%s];
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("distance", "written", "read", "codes"),
+    [
+        (1, "i", "i", ["CF0217"]),
+        (2, "2 * i", "2 * i", ["CF0217"]),
+        (1, "2 * i", "2 * i", []),
+        (2, "3 * i", "3 * i + 1", []),
+        (3, "6 * i", "4 * i", []),
+        (1, "3 * i", "3 * i + 1", ["CF0415"]),  # the same element in the same iteration
+    ],
+)
+def test_what_a_constant_distance_leaves_apart_is_known(
+    distance: int, written: str, read: str, codes: list[str], tmp_path: Path
+) -> None:
+    try:
+        found = compiled(APART % (distance, written, read), tmp_path).diagnostics
+    except CompileError as error:
+        found = error.diagnostics
+    assert [d.code for d in found] == codes
+
+
 def test_grids_that_are_not_exchanged_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as raised:
         compiled(PROGRAMS["parameters"].replace(EXCHANGE, "    cur = next;\n"), tmp_path)
