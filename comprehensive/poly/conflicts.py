@@ -17,7 +17,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.poly.cases import cases, stated
 from comprehensive.poly.collapse import Collapsed, collapse
 from comprehensive.poly.domains import Axis, Facts, Place, Reference, complete, domain, references
-from comprehensive.poly.indices import TURNS, Conjunction, NotPolynomialError
+from comprehensive.poly.indices import TURNS, Conjunction, Guard, NotPolynomialError
 from comprehensive.poly.lifting import infeasible
 from comprehensive.poly.memo import remembered, remembered_in_text
 from comprehensive.poly.model import Constraint
@@ -31,12 +31,18 @@ class Question:
     """Can two iterations conflict that agree in the loops at ``shared`` and differ in ``differs``?
 
     ``differs`` is ``(place, number)``: the number-th loop at that place, or for SERIAL the iterator's name.
-    ``band`` restricts both references to one band.
+    ``band`` restricts both references to one band.  With ``remainders`` what remainders of iterators say counts as
+    well: a set of elements that is computed without them may be larger.
     """
 
     shared: frozenset[Place]
     differs: tuple[Place, int | str]
     band: int | None = None
+    remainders: bool = False
+
+    def guard(self, reference: Reference) -> Guard:
+        """The guard of a reference, as far as the question takes it into account."""
+        return reference.remainders if self.remainders else reference.guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,12 @@ def _pairs(nest: Nest, band: int | None) -> list[tuple[Reference, Reference]]:
 
 
 def _face(reference: Reference) -> tuple[object, ...]:
-    return reference.access.subscripts, reference.axes, reference.guard.pieces, reference.access.context.band
+    return (
+        reference.access.subscripts,
+        reference.axes,
+        reference.remainders.pieces,
+        reference.access.context.band,
+    )
 
 
 @remembered
@@ -115,7 +126,7 @@ def _weights(nest: Nest) -> dict[str, Weights]:
 
 
 @remembered
-def _strangers(nest: Nest) -> dict[tuple[int, int, frozenset[Place]], bool]:
+def _strangers(nest: Nest) -> dict[tuple[int, int, frozenset[Place], bool], bool]:
     """Pairs that never meet, whatever loop is asked for; filled as they are found."""
     return {}
 
@@ -141,11 +152,12 @@ class _Side:
 
 def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -> str | None:
     """The method by which the pair was separated, or None."""
-    places = _places(nest, first, second)
+    places = _places(nest, first, second, sides.question)
     if places is None:
         return None
     strangers = _strangers(nest)
-    key = (first.access.ordinal, second.access.ordinal, sides.question.shared)
+    asked = sides.question
+    key = (first.access.ordinal, second.access.ordinal, asked.shared, asked.remainders)
     if strangers.get(key):
         return "isl"
     lefts, rights = sides.of(first, places[0], primed=False), sides.of(second, places[1], primed=True)
@@ -164,7 +176,9 @@ def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -
     return "z3" if "z3" in methods else "isl"
 
 
-def _places(nest: Nest, first: Reference, second: Reference) -> tuple[_Forms, _Forms] | None:
+def _places(
+    nest: Nest, first: Reference, second: Reference, question: Question
+) -> tuple[_Forms, _Forms] | None:
     """Return the places of two references in coordinates of which one that differs tells them apart.
 
     None where nothing can tell them apart: no subscript of both is a polynomial, and there are no guards.
@@ -179,7 +193,7 @@ def _places(nest: Nest, first: Reference, second: Reference) -> tuple[_Forms, _F
         for one, two in zip(first.readable, second.readable, strict=True)
         if one is not None and two is not None
     ]
-    if not both and not any(first.guard.pieces) and not any(second.guard.pieces):
+    if not both and not any(question.guard(first).pieces) and not any(question.guard(second).pieces):
         return None
     # Without coordinates guards may still keep iterations apart, `if (i == 0)`.
     return tuple(one for one, _ in both), tuple(two for _, two in both)
@@ -301,7 +315,7 @@ class _Sides:
         if key not in self._found:
             sides = (
                 _side(reference, guard, forms, self.question, primed=primed)
-                for guard in reference.guard.pieces
+                for guard in self.question.guard(reference).pieces
             )
             self._found[key] = tuple(_Prepared(side, _merge(side, True)) for side in sides)
         return self._found[key]

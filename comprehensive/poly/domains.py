@@ -72,6 +72,8 @@ class Reference:
     """The ``subscripts`` one by one: None for those that are no polynomials."""
     axes: tuple[Axis, ...]
     guard: Guard
+    remainders: Guard
+    """The guard with what remainders of iterators say, too; to tell references apart and for nothing else."""
 
     @property
     def certain(self) -> bool:
@@ -186,10 +188,15 @@ def _reference(
         lower[loop.iterator] = 0
     for loop in inner:
         axes.append(_serial(scope, loop, iterators, values, lower, False))
-    guard = ALWAYS
-    for condition in access.context.guards:
-        guard = guard.both(scope.condition(condition, iterators))
-    guard = Guard(tuple(tuple(_substitute(c, values) for c in p) for p in guard.pieces), guard.opaque)
+
+    def guarded(*, remainders: bool) -> Guard:
+        found = ALWAYS
+        for condition in access.context.guards:
+            found = found.both(scope.condition(condition, iterators, remainders=remainders))
+        return Guard(tuple(tuple(_substitute(c, values) for c in p) for p in found.pieces), found.opaque)
+
+    guard = guarded(remainders=False)
+    remainders = guarded(remainders=True) if guard.opaque else guard
     counters = frozenset(a.counter for a in axes)
     written: list[Polynomial] = []
     readable: list[Polynomial | None] = []
@@ -207,9 +214,9 @@ def _reference(
             written.append(as_written)
             readable.append(subscript)
     if obstacle is not None:
-        return Reference(access, None, None, obstacle, tuple(readable), tuple(axes), guard)
+        return Reference(access, None, None, obstacle, tuple(readable), tuple(axes), guard, remainders)
     subscripts = tuple(s for s in readable if s is not None)
-    return Reference(access, subscripts, tuple(written), None, subscripts, tuple(axes), guard)
+    return Reference(access, subscripts, tuple(written), None, subscripts, tuple(axes), guard, remainders)
 
 
 def _substitute(constraint: Constraint, values: Mapping[str, Polynomial]) -> Constraint:

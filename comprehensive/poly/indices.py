@@ -97,9 +97,14 @@ class Scope:
         """
         return _Reader(self, iterators, is_place=True).read(expr)
 
-    def condition(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Guard:
-        """The condition as a union of conjunctions; what is not polynomial counts as possibly true."""
-        return _Reader(self, iterators).condition(expr, True)
+    def condition(
+        self, expr: Expr, iterators: frozenset[str] = frozenset(), *, remainders: bool = False
+    ) -> Guard:
+        """The condition as a union of conjunctions; what is not polynomial counts as possibly true.
+
+        What ``remainders`` of iterators say has a symbol of its own (:data:`TURNS`): some integer that there is.
+        """
+        return _Reader(self, iterators, remainders=remainders).condition(expr, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +227,17 @@ _ANONYMOUS: dict[str, Quotient] = {}
 
 
 class _Reader:
-    def __init__(self, scope: Scope, iterators: frozenset[str], is_place: bool = False) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        iterators: frozenset[str],
+        is_place: bool = False,
+        *,
+        remainders: bool = False,
+    ) -> None:
         self._scope = scope
         self._iterators = iterators
+        self._remainders = remainders
         self._is_place = is_place
         """Whether what is read is a subscript up to sums and products."""
 
@@ -365,7 +378,8 @@ class _Reader:
         try:
             first, second = self.read(left), self.read(right)
         except NotPolynomialError:
-            return Guard((self._congruence(left, operator, right),), (whole,))
+            known = self._congruence(left, operator, right) if self._remainders else ()
+            return Guard((known,), (whole,))
         if self._is_unsigned(whole) and (self._may_be_negative(first) or self._may_be_negative(second)):
             return Guard(((),), (whole,))  # C compares after conversion: -1 < 1u is false
         difference = first - second

@@ -7,6 +7,8 @@ Example: matrix multiplication may run i, v, j, u in parallel and w, but not k a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Index
@@ -84,11 +86,12 @@ def _verdict(nest: Nest, question: Question, found: Witnesses) -> Legality:
     witness = found.get(question)
     if witness is not None:
         return Conflict(witness)
-    obstacle, method = obstacle_to(nest, question)
+    asked = replace(question, remainders=True)
+    obstacle, method = obstacle_to(nest, asked)
     if obstacle is None:
         return Parallel(method)
     supposed = repeats(nest).get(question)
-    return _undecided(nest, obstacle, question) if supposed is None else Conflict(supposed)
+    return _undecided(nest, obstacle, asked) if supposed is None else Conflict(supposed)
 
 
 def _undecided(nest: Nest, obstacle: Obstacle, question: Question) -> Undecided:
