@@ -278,7 +278,10 @@ class _References:
             reference.subscripts, values, bounds, array.dims, strict=True
         ):
             assert extent is not None
-            least, most = self._ends([value], last)
+            ends = self._ends([value], last)
+            if ends is None:
+                return False
+            least, most = ends
             low, high = substitute(subscript, least), Binary("+", substitute(subscript, most), ONE)
             low = low if bound.low is None else self.ring.write(bound.low)
             high = high if bound.high is None else self.ring.write(bound.high)
@@ -316,7 +319,14 @@ class _References:
         own = self._variables(reference)
         others = [name for name in last if name not in own]
         found: list[Expr] = []
-        for corner in self._ends(values, {name: last[name] for name in own}):
+        ends = self._ends(values, {name: last[name] for name in own})
+        lengths = [
+            length for length in (self.nest.array(reference.array).dims or ())[1:] if length is not None
+        ]
+        # A view whose rows may have a negative length lies in memory in another order.
+        if ends is None or not all(always_holds(known, Binary("<=", ZERO, length)) for length in lengths):
+            raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
+        for corner in ends:
             for chosen in product(*((ZERO, last[name]) for name in others)):
                 at = {**corner, **dict(zip(others, chosen, strict=True))}
                 values_at = [at_least_zero(self.ring, substitute(e, at)) for e in under]
@@ -333,18 +343,36 @@ class _References:
 
     def _ends(
         self, values: Sequence[Polynomial], last: Mapping[str, Expr]
-    ) -> tuple[dict[str, Expr], dict[str, Expr]]:
-        """Return the values of variables, from 0 to the last one, at which subscripts are least, and largest."""
-        down = {name for value in values for name in self._down(value)}
+    ) -> tuple[dict[str, Expr], dict[str, Expr]] | None:
+        """Return the values of variables, from 0 to the last one, at which subscripts are least, and largest.
+
+        None where it is not known whether a subscript runs up or down along one of them.
+        """
+        found = [self._down(value) for value in values]
+        down = frozenset[str]().union(*(names for names in found if names is not None))
+        if None in found:
+            return None
         return (
             {name: end if name in down else ZERO for name, end in last.items()},
             {name: ZERO if name in down else end for name, end in last.items()},
         )
 
-    def _down(self, value: Polynomial) -> set[str]:
-        """The variables along which a subscript runs down."""
-        factors = {name: value.coefficient(name, 1) for name in self.ring.names_in(value) & set(self._order)}
-        return {name for name, f in factors.items() if f.is_constant and f.constant_value() < 0}
+    def _down(self, value: Polynomial) -> frozenset[str] | None:
+        """The variables along which a subscript runs down; None where a factor may have either sign."""
+        from comprehensive.poly.always import always_holds
+
+        known, _ = self._ranges()
+        down: set[str] = set()
+        for name in self.ring.names_in(value) & (self._points | self._iterators):
+            factor = value.coefficient(name, 1)
+            if value.degree(name) != 1:
+                return None
+            written = self.ring.write(factor)
+            if always_holds(known, Binary("<=", written, ZERO)):
+                down.add(name)
+            elif not always_holds(known, Binary("<=", ZERO, written)):
+                return None
+        return frozenset(down)
 
     def _ranges(self) -> tuple[Nest, dict[str, Expr]]:
         """Return the nest where no loop is empty, and the last values of coordinates and iterators."""

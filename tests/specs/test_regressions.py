@@ -45,6 +45,23 @@ PROGRAMS = {
   }
 }
 """,
+    # The rows of a box begin elsewhere in each turn of the loop around it, and not all of them are read.
+    "a read whose rows run down with an outer loop": """void f(int n, int k, int r, int d, const float *x,
+  const float p[n + 2][k + 4], float y[n], int B)
+{
+  meta_schedule block(B) {
+    meta_for (int j = 0; j < n; j++) {
+      float s = 0;
+      for (int l = 0; l < k; l++)
+        for (int u = 0; u < r; u++) {
+          int t = j - d * l;
+          s += t >= 0 && t < n ? x[t] * p[j + 2][l + 4] : 0;
+        }
+      y[j] = s;
+    }
+  }
+}
+""",
     "loops of points that count down and in larger steps": """void f(int n, int m, const float a[n][m], float b[n][m],
   int B0, int B1)
 {
