@@ -152,8 +152,10 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
 
 def _to_its_bound(loop: MetaFor) -> MetaFor:
     """A loop that ends where it is not ``!=`` its bound as one that is ``<`` it: beyond the bound it would not end."""
-    is_less = (loop.relation, loop.step) == ("!=", ONE) and (loop.type.is_signed or loop.start == ZERO)
-    return replace(loop, relation="<") if loop.type.is_integer and is_less else loop
+    first = loop.start.value if isinstance(loop.start, IntLiteral) else -1
+    is_before = first == 0 or (first > 0 and loop.type.is_signed)  # also where the bound is unsigned
+    is_less = (loop.relation, loop.step) == ("!=", ONE) and loop.type.is_integer and is_before
+    return replace(loop, relation="<") if is_less else loop
 
 
 def _step(loop: MetaFor) -> int | None:
@@ -197,9 +199,10 @@ def _cut(
         value = _place(loop, kind, block, extent, thread)
         values.append(Declare(kind, loop.iterator, initial=value, span=loop.span))
         cuts.append(Cut(loop.iterator, value))
-        # Behind the last one of 32 bits an unsigned iterator would be at its first values again.
+        # Behind the last one of 32 bits an unsigned iterator would be at its first values again, and so would one in
+        # larger steps.
         reached: Expr = Name(loop.iterator)
-        if kind is ScalarType.UNSIGNED:
+        if kind is ScalarType.UNSIGNED or (kind is ScalarType.INT and loop.step not in (ONE, IntLiteral(-1))):
             reached = _place(loop, ScalarType.LONG, block, extent, thread)
         inside.append(Binary(loop.relation, reached, loop.bound, loop.span))
         if loop.step == ONE:  # guards speak of no others

@@ -7,7 +7,7 @@
 
 What lies in data of different parameters does not overlap.  In one parameter, the last element that one pointer reaches
 has to lie before the first one that the other does; else that is a warning (CF0415).  Pointers that are a constant
-number of elements apart see one array: iterations that meet in it are an error (CF0217), ``b = a + 1; b[i] = a[i]``.
+number of elements apart see one array: iterations that meet in it are an error (CF0416), ``b = a + 1; b[i] = a[i]``.
 Elements of different remainders never meet, ``re = z; im = z + 1; im[2*i] = re[2*i]``.
 """
 
@@ -37,22 +37,26 @@ Ends = tuple[Polynomial, ...]
 
 
 def check_apart(region: MetaSchedule, nest: Nest, parameters: AbstractSet[str], sink: DiagnosticSink) -> None:
-    """Warns of names in the data of one of these parameters of which nothing says that they are apart."""
-    told: set[tuple[str, str]] = set()
+    """Reports names in the data of one of these parameters through which iterations meet, or may meet for all that is
+    known; each pair once."""
+    told: set[tuple[str, str, bool]] = set()
     for first, second, one, other in shared(region, parameters):
         if one.offset is not None and one.offset == other.offset:
             continue  # surely not apart: that was an error
-        if (first, second) in told or _are_apart(nest, (first, one), (second, other)):
+        if _are_apart(nest, (first, one), (second, other)):
             continue
-        told.add((first, second))
-        keyword = Span(region.span.file, region.span.start, region.span.start + len("meta_schedule"))
         distance = _distance(nest, (first, one), (second, other))
         if distance is not None and _have_other_remainders(nest, first, second, distance):
             continue
         found = () if distance is None else _verdicts_in_one(nest, first, second, distance)
-        if any(isinstance(v, Conflict) and v.witness.supposing is None for v in found):
+        meet = any(isinstance(v, Conflict) and v.witness.supposing is None for v in found)
+        if (first, second, meet) in told:
+            continue
+        told.add((first, second, meet))
+        keyword = Span(region.span.file, region.span.start, region.span.start + len("meta_schedule"))
+        if meet:
             sink.error(
-                "CF0217",
+                "CF0416",
                 f"iterations meet in '{one.base}', through '{first}' and '{second}'",
                 keyword,
                 help="let pointers be as far apart as what the region touches, or make the loops serial 'for' loops",

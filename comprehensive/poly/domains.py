@@ -17,6 +17,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED
 from comprehensive.loops.access import Access, SerialLoop, accesses, names_read
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, If, Index, IntLiteral, Name
 from comprehensive.metafork.walk import bodies
 from comprehensive.poly.indices import (
@@ -369,13 +370,17 @@ def complete(
 
 @remembered
 def host_begins(nest: Nest) -> dict[str, Constraint]:
-    """Return for each iterator of a loop of host code around the region what its first value says of the others."""
+    """Return for each iterator of a loop of host code around the region the bound that its first value is.
+
+    Where an iterator may be of a type that does not hold the first value, that says nothing.
+    """
     scope = scope_of(nest)
-    names = {s.name for s in nest.scalars}
+    types = {s.name: s.type for s in (*nest.scalars, *nest.state.scalars)}
     found: dict[str, Constraint] = {}
     for loop in nest.state.loops:
         begin = Binary(">=" if loop.step > 0 else "<=", Name(loop.iterator), loop.start)
-        pieces = scope.condition(begin).pieces if names_read(begin) <= names else ()
+        is_kept = names_read(begin) <= types.keys() and types[loop.iterator].holds(type_of(loop.start, types))
+        pieces = scope.condition(begin).pieces if is_kept else ()
         if len(pieces) == 1 and len(pieces[0]) == 1:
             found[loop.iterator] = pieces[0][0]
     return found

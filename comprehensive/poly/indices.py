@@ -378,7 +378,8 @@ class _Reader:
         try:
             first, second = self.read(left), self.read(right)
         except NotPolynomialError:
-            known = self._congruence(left, operator, right) if self._remainders else ()
+            is_plain = self._remainders and not self._is_unsigned(whole)
+            known = self._congruence(left, operator, right) if is_plain else ()
             return Guard((known,), (whole,))
         if self._is_unsigned(whole) and (self._may_be_negative(first) or self._may_be_negative(second)):
             return Guard(((),), (whole,))  # C compares after conversion: -1 < 1u is false
@@ -410,7 +411,7 @@ class _Reader:
                 modulus = bits + 1
             case _:
                 return ()
-        if self._is_unsigned(left) or modulus < 1:
+        if modulus < 1:
             return ()
         try:
             number, rest = self.read(left.left), self.read(right)

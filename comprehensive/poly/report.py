@@ -12,6 +12,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
 - CF0415 warning: pointers of host code into the same data may meet (`apart.py`).
 - CF0414 warning: a reference to an array named in ``cache(...)`` stays in global memory, with the reason.
+- CF0416 error: iterations meet through two pointers of host code into the same data (`apart.py`).
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated, conditional_parts
-from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
+from comprehensive.loops.types import environment_of, type_of, with_declarations
+from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.equalize import is_in_extents, is_inside
@@ -160,9 +161,11 @@ def operands_of(
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
     shared = {c.name for c in tile.coordinates}
-    if called := looked_up & (set(held) | written):
-        raise _NoPieceError(f"'{data[min(called)]}' has numbers of rows, and is assigned")
+    if assigned := looked_up & (set(held) | written):
+        raise _NoPieceError(f"'{data[min(assigned)]}' has numbers of rows, and is assigned")
     variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.iterator}
+    types = with_declarations(environment_of(nest), body) | dict.fromkeys(variables, ScalarType.INT)
+    types |= {b.name: ScalarType.INT for b in tile.batch}
     known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)
     for name, reference in (*held.items(), *found.items()):
         read = [e for s in reference.subscripts for e in subexpressions(s)]
@@ -186,6 +189,9 @@ def operands_of(
             raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
         if loop.iterator in names_read(reference):
             pieces[name] = _piece(reference, data[name], variables)
+            for subscript, axis in zip(reference.subscripts, pieces[name].axes, strict=True):
+                if axis.looked_up is not None and axis.rest != ZERO and type_of(subscript, types).wraps:
+                    raise _NoPieceError(f"a subscript of '{data[name]}' may wrap around, being unsigned")
             is_there = not _lookups(reference) and is_inside(nest, tile, loop, reference)
             if tile.steps is not None and not is_there:
                 raise _NoPieceError(

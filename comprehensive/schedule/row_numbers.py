@@ -10,16 +10,16 @@ is right where no point assigns the array, and nothing assigns what its subscrip
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.normalize.before_loop import read_before
-from comprehensive.metafork.ast import Assign, Conditional, Declare, Expr, For, Index, Name, Stmt
+from comprehensive.loops.normalize.inlined import is_in_subscripts
+from comprehensive.metafork.ast import Assign, Conditional, Declare, Expr, For, Index, Stmt
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in
 from comprehensive.schedule.operands import loop_of
 
 
@@ -57,18 +57,7 @@ def _looked_up(nest: Nest, body: Sequence[Stmt], loop: For, scalar: Declare) -> 
     changing = assigned_scalars(body)
     if element.array in written or scalar.name in changing or names_read(element) & changing:
         return None
-    in_subscripts = (
-        name
-        for whole in expressions_in(loop.body)
-        for reference in subexpressions(whole)
-        if isinstance(reference, Index)
-        for subscript in reference.subscripts
-        for name in _names(subscript)
-    )
-    read = (name for whole in expressions_in(body) for name in _names(whole))
-    is_subscript_only = Counter(in_subscripts)[scalar.name] == Counter(read)[scalar.name]
-    return element if is_subscript_only else None
-
-
-def _names(expr: Expr) -> list[str]:
-    return [e.identifier for e in subexpressions(expr) if isinstance(e, Name)]
+    others = tuple(s for s in body if s is not loop)
+    in_loop = all(is_in_subscripts(scalar.name, whole) for whole in expressions_in(loop.body))
+    elsewhere = any(scalar.name in names_read(whole) for whole in expressions_in(others))
+    return element if in_loop and not elsewhere else None

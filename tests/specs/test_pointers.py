@@ -123,8 +123,8 @@ APART = """void f(int n, float *z, int B)
 @pytest.mark.parametrize(
     ("distance", "written", "read", "codes"),
     [
-        (1, "i", "i", ["CF0217"]),
-        (2, "2 * i", "2 * i", ["CF0217"]),
+        (1, "i", "i", ["CF0416"]),
+        (2, "2 * i", "2 * i", ["CF0416"]),
         (1, "2 * i", "2 * i", []),
         (2, "3 * i", "3 * i + 1", []),
         (3, "6 * i", "4 * i", []),
@@ -139,6 +139,16 @@ def test_what_a_constant_distance_leaves_apart_is_known(
     except CompileError as error:
         found = error.diagnostics
     assert [d.code for d in found] == codes
+
+
+def test_each_way_that_a_pointer_may_point_counts(tmp_path: Path) -> None:
+    text = APART % (1, "2 * i", "2 * i")
+    text = text.replace("int n,", "int n, int g,").replace(
+        ";\n  meta", ";\n  if (g) second = z + 2;\n  meta", 1
+    )
+    with pytest.raises(CompileError) as raised:
+        compiled(text, tmp_path)
+    assert [d.code for d in raised.value.diagnostics] == ["CF0416"]
 
 
 def test_grids_that_are_not_exchanged_are_refused(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def with_looked_up_places(
             isinstance(value, Binary)
             and len(read) == 1
             and read[0] in read_only
-            and all(_is_in_subscripts(name, whole) for whole in expressions_in(rest))
+            and all(is_in_subscripts(name, whole) for whole in expressions_in(rest))
         )
 
     return _inlined(body, types, is_place)
@@ -77,7 +77,7 @@ def _inlined(
     return tuple(result)
 
 
-def _is_in_subscripts(name: str, expr: Expr) -> bool:
+def is_in_subscripts(name: str, expr: Expr) -> bool:
     """Whether an expression reads a scalar in subscripts alone, if at all."""
     read = sum(found == name for found in names(expr))
     references = (e for e in subexpressions(expr) if isinstance(e, Index))

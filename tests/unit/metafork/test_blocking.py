@@ -185,14 +185,28 @@ def test_a_pragma_in_the_body_is_warned_of_and_the_region_is_cut_all_the_same() 
     assert marked.functions[0].regions[0].body == plain.functions[0].regions[0].body
 
 
+# Places behind the last one do not fit into an int in larger steps.
+FAR = "((long)j_block * B1 + j_thread)"
+
+
 @pytest.mark.parametrize(
     ("header", "count", "value", "inside"),
     [
         ("j = 2; j != n; j++", "n - 2 + B1 - 1", "2 + (j_block * B1 + j_thread)", "j < n"),
-        ("j = 0; j < n; j += 4", "(n + 3) / 4 + B1 - 1", "(j_block * B1 + j_thread) * 4", "j < n"),
-        ("j = 1; j <= n; j += 4", "(n - 1 + 4) / 4 + B1 - 1", "1 + (j_block * B1 + j_thread) * 4", "j <= n"),
+        ("j = 0; j < n; j += 4", "(n + 3) / 4 + B1 - 1", "(j_block * B1 + j_thread) * 4", f"{FAR} * 4 < n"),
+        (
+            "j = 1; j <= n; j += 4",
+            "(n - 1 + 4) / 4 + B1 - 1",
+            "1 + (j_block * B1 + j_thread) * 4",
+            f"1 + {FAR} * 4 <= n",
+        ),
         ("j = n - 1; j >= 0; j--", "n - 1 + B1", "n - 1 - (j_block * B1 + j_thread)", "j >= 0"),
-        ("j = n; j > 2; j -= 3", "(n - 2 + 2) / 3 + B1 - 1", "n - (j_block * B1 + j_thread) * 3", "j > 2"),
+        (
+            "j = n; j > 2; j -= 3",
+            "(n - 2 + 2) / 3 + B1 - 1",
+            "n - (j_block * B1 + j_thread) * 3",
+            f"n - {FAR} * 3 > 2",
+        ),
     ],
 )
 def test_loops_in_other_steps_are_cut_by_their_turns(
