@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import numbers_of, recipes_of, run_all, sources_of
 
 PLANE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
@@ -42,6 +43,13 @@ SIZES = [
     {"q": 2, "m": m, "n": n, "k": k, "B": 32, "B0": 8, "B1": 8, "B2": 1}
     for m, n, k in ((33, 70, 19), (1, 1, 1), (64, 128, 32), (5, 3, 0), (130, 20, 40))
 ]
+# In planes every instance takes a second.
+QUICK = {
+    "rows of each step",
+    "a pointer to each row",
+    "rows of points along both coordinates, with scalars of the program",
+    "one sum for each row",
+}
 STORED = {"c": (("m", "n"), "f4")}
 
 PROGRAMS = {
@@ -118,7 +126,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", quick_of(PROGRAMS, QUICK))
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays, recipe = PROGRAMS[name]
     assert numbers_of(source, recipe)
