@@ -8,14 +8,14 @@ needs them and lie between pages that nothing may touch: a kernel that leaves on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
+from comprehensive.codegen.plan import FunctionPlan, TilePlan
 from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
@@ -213,7 +213,7 @@ def _run_function(
 ) -> list[LeafRuns]:
     nests = tuple(region.nest for region in plan.regions)
     numbers = [(r, number) for r, region in enumerate(plan.regions) for number in region.numbers]
-    cases = [(r, number) for r, number in numbers if _fits(plan.regions[r], number)]
+    cases = [(r, number) for r, number in numbers if _fits(plan, plan.regions[r].tile_of(number))]
     runs = dict.fromkeys(cases, 0)
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     free = any_sign(plan)
@@ -247,9 +247,8 @@ def _run_function(
             tree = compilation.trees[first + r]
             values = every[r]
             tile = plan.regions[r].tile_of(leaf)
-            tiling = plan.regions[r].tiling_of(leaf)
-            if tiling is not None and size_obstacle(*tiling, integers[r]):
-                continue  # a condition on sizes that a launch looks at
+            if any(size_obstacle(*tiling, integers[n]) for n, tiling in _tilings(plan, tile)):
+                continue  # a condition on sizes that a launch of this or of another region looks at
             # A tile runs on every machine that it fits, whatever the parameters; the fake device has room.
             machine = {} if tile else machine_for(tree, leaf, values)
             if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):
@@ -294,14 +293,17 @@ def _is_rounded(plan: FunctionPlan, tile: int) -> bool:
     return in_any_order or (tile > 0 and plan.reassociated)
 
 
-def _fits(region: RegionPlan, number: int) -> bool:
-    """Return whether a leaf or tile can run on the fake device, which has compute capability 9.0."""
-    tiling = region.tiling_of(number)
-    if tiling is None:
-        return True  # a machine is found for each leaf
-    tile, sizes = tiling
-    point = {**load_device("sm_90").parameters(), **sizes}
-    return all(atom.holds(point) for atom in tile.system.atoms)
+def _fits(plan: FunctionPlan, tile: int) -> bool:
+    """Return whether a tile can run on the fake device, which has compute capability 9.0, in all regions.
+
+    For each leaf, tile 0, a machine is found.
+    """
+    device = load_device("sm_90").parameters()
+    return all(
+        atom.holds({**device, **sizes})
+        for _, (tiling, sizes) in _tilings(plan, tile)
+        for atom in tiling.system.atoms
+    )
 
 
 def _threads(plan: FunctionPlan, region: int, values: Mapping[str, Rational]) -> int:
@@ -329,6 +331,14 @@ class _Reference:
     def edge(self) -> Edge:
         # Each end of the arrays with each order within four samples.
         return Edge.END if self.number % 4 in (0, 3) else Edge.BEGIN
+
+
+def _tilings(plan: FunctionPlan, tile: int) -> Iterator[tuple[int, tuple[TilePlan, Mapping[str, int]]]]:
+    """The kernels over tiles, with their sizes, that regions run where callers ask for a tile, by region."""
+    for number, region in enumerate(plan.regions):
+        tiling = region.tiling_of(tile - 1 + len(region.leaves)) if tile else None
+        if tiling is not None:
+            yield number, tiling
 
 
 @dataclass(frozen=True, slots=True)
