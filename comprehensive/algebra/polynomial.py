@@ -193,6 +193,11 @@ class Polynomial:
         return terms[0].coefficient if terms else Fraction(0)
 
     @property
+    def constant_term(self) -> Fraction:
+        """The term without symbols."""
+        return self.evaluate(dict.fromkeys(self.symbols, 0))
+
+    @property
     def is_integral(self) -> bool:
         """Whether every coefficient is an integer."""
         return all(term.coefficient.denominator == 1 for term in self.terms())

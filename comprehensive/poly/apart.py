@@ -96,16 +96,11 @@ def _have_other_remainders(nest: Nest, first: str, second: str, distance: int) -
         assert one is not None
         assert other is not None
         varying = [t for p in (one[0], other[0]) for t in p.terms() if t.powers]
-        apart = distance + _constant(other[0]) - _constant(one[0])
+        apart = distance + int(other[0].constant_term - one[0].constant_term)
         modulus = gcd(*(t.coefficient.numerator for t in varying))
         if modulus == 0 or apart % modulus == 0 or any(t.coefficient.denominator > 1 for t in varying):
             return False
     return True
-
-
-def _constant(polynomial: Polynomial) -> int:
-    """The term without symbols."""
-    return int(polynomial.substitute(dict.fromkeys(polynomial.symbols, 0)).constant_value())
 
 
 def _verdicts_in_one(nest: Nest, first: str, second: str, distance: int) -> tuple[Legality, ...]:

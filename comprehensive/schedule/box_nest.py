@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from comprehensive.metafork.ast import Expr, For, Index, Stmt
@@ -74,3 +74,8 @@ class LoopNest:
     def split(self) -> For:
         """The loop that is done in pieces."""
         return self.path[-1]
+
+
+def long_axes(axes: Sequence[BoxAxis]) -> int:
+    """Return along how many axes a box has, or counts as having, more than one element: the last one always does."""
+    return 1 + sum(bool(axis.factors) or axis.span > 0 for axis in axes[:-1])

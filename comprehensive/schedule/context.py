@@ -181,11 +181,11 @@ class TileContext:
 
     def flat(self, expr: Expr) -> Expr:
         """The expression with its references to data flat."""
+        return map_expression(expr, self.flat_element)
 
-        def flattened(e: Expr) -> Expr:
-            return flat(e, self.strides) if isinstance(e, Index) and e.array in self.strides else e
-
-        return map_expression(expr, flattened)
+    def flat_element(self, e: Expr) -> Expr:
+        """The expression, flat if it is a reference to data; what its subscripts read stays as it is."""
+        return flat(e, self.strides) if isinstance(e, Index) and e.array in self.strides else e
 
     def element_type(self, array: str) -> ScalarType:
         """The type of the elements of an array of the nest, or of its place in shared memory."""

@@ -49,7 +49,7 @@ from comprehensive.schedule.bounded_reads import (
     comparisons_without,
     read_under,
 )
-from comprehensive.schedule.box_nest import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup
+from comprehensive.schedule.box_nest import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup, long_axes
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.operands import loops_of
@@ -157,7 +157,7 @@ class _References:
             except NoBoxError as error:
                 self.uncached[reference] = str(error)
                 continue
-            linear = tuple(value - _constant(value) for value in values)
+            linear = tuple(value - value.constant_term for value in values)
             found.setdefault((reference.array, linear, bounds), []).append((core, values))
         groups = [
             group for (_, _, bounds), members in found.items() for group in self._grouped(members, bounds)
@@ -329,8 +329,8 @@ class _References:
         for corner in ends:
             for chosen in product(*((ZERO, last[name]) for name in others)):
                 at = {**corner, **dict(zip(others, chosen, strict=True))}
-                values_at = [at_least_zero(self.ring, substitute(e, at)) for e in under]
-                written = [self.ring.write(value) for value in values_at if value is not None]
+                found_at = (at_least_zero(self.ring, substitute(e, at)) for e in under)
+                written = [self.ring.write(value) for value in found_at if value is not None]
                 asked = [
                     e for e in (Binary("<=", ZERO, value) for value in written) if not always_holds(known, e)
                 ]
@@ -348,10 +348,10 @@ class _References:
 
         None where it is not known whether a subscript runs up or down along one of them.
         """
-        found = [self._down(value) for value in values]
-        down = frozenset[str]().union(*(names for names in found if names is not None))
-        if None in found:
+        found = [names for value in values if (names := self._down(value)) is not None]
+        if len(found) < len(values):
             return None
+        down = frozenset[str]().union(*found)
         return (
             {name: end if name in down else ZERO for name, end in last.items()},
             {name: ZERO if name in down else end for name, end in last.items()},
@@ -388,16 +388,16 @@ class _References:
     ) -> list[ReferenceGroup]:
         """One group, or one for each reference where the corners of the box may not be there."""
         (first, values), *_ = members
-        constants = {reference: tuple(map(_constant, found)) for reference, found in members}
+        constants = {r: tuple(int(value.constant_term) for value in found) for r, found in members}
         low = tuple(map(min, zip(*constants.values(), strict=True)))
         high = tuple(map(max, zip(*constants.values(), strict=True)))
         corners = {low, high} <= set(constants.values()) and bounds is None
         axes = tuple(
-            self._axis(first, value - _constant(value) + least, most - least)
+            self._axis(first, value - value.constant_term + least, most - least)
             for value, least, most in zip(values, low, high, strict=True)
         )
         is_there = corners or self.nest.array(first.array).whole_rows
-        if len(members) > 1 and (not is_there or _long(axes) > MOST_AXES):
+        if len(members) > 1 and (not is_there or long_axes(axes) > MOST_AXES):
             return [group for member in members for group in self._grouped([member], bounds)]
         if bounds is not None:
             axes = tuple(map(self._bounded, axes, bounds))
@@ -434,7 +434,7 @@ class _References:
             raise NoBoxError(
                 f"several subscripts of '{self._called(reference)}' change with '{self._shown(name)}'"
             )
-        if _long(axes) > MOST_AXES:
+        if long_axes(axes) > MOST_AXES:
             raise NoBoxError(f"more than {MOST_AXES} subscripts of '{self._called(reference)}' change")
 
     def _bounded(self, axis: BoxAxis, bounds: Bounds) -> BoxAxis:
@@ -497,12 +497,3 @@ def stored_by(statement: Stmt) -> Index | None:
 
 def _all_stored(body: tuple[Stmt, ...]) -> list[Index]:
     return [target for s in statements_in(body) if (target := stored_by(s)) is not None]
-
-
-def _long(axes: Sequence[BoxAxis]) -> int:
-    """Return along how many axes a box has, or counts as having, more than one element: the last one always does."""
-    return 1 + sum(bool(axis.factors) or axis.span > 0 for axis in axes[:-1])
-
-
-def _constant(value: Polynomial) -> int:
-    return int(value.evaluate(dict.fromkeys(value.symbols, 0)))

@@ -33,7 +33,6 @@ from comprehensive.kernel_ir.kernel import (
     SharedTile,
     StageRow,
 )
-from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, plus, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.ir import Coordinate
@@ -367,10 +366,7 @@ class RowPhases:
         def replaced(e: Expr) -> Expr:
             found = self.resident.row_of(e, loop) if isinstance(e, Index) else None
             if found is None:
-                inside = with_operands(e, replaced)
-                if isinstance(inside, Index) and inside.array in self.context.strides:
-                    return flat(inside, self.context.strides)
-                return inside
+                return self.context.flat_element(with_operands(e, replaced))
             row, behind = found
             if ahead is not None and (key := self._row_key(row, behind)) in ahead:
                 return ahead[key]
