@@ -56,8 +56,7 @@ def _split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomi
 def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
     """The quotient, if it is one of integer polynomials."""
     quotient = dividend.divide_exactly(divisor)
-    is_integer = quotient is not None and all(t.coefficient.denominator == 1 for t in quotient.terms())
-    return quotient if is_integer else None
+    return quotient if quotient is not None and quotient.is_integral else None
 
 
 def _chains(nest: Nest, references: Sequence[Reference]) -> Iterator[list[Polynomial]]:

@@ -49,7 +49,7 @@ def _looked_up(nest: Nest, body: Sequence[Stmt], loop: For, scalar: Declare) -> 
     if not isinstance(element, Index):
         return None
     type = nest.array(element.array).type
-    if not (type.is_integer and scalar.type.lowest <= type.lowest and type.highest <= scalar.type.highest):
+    if not (type.is_integer and scalar.type.holds(type)):
         return None  # it is another number in the scalar
     written = {
         s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
