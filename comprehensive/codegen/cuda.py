@@ -41,6 +41,7 @@ from comprehensive.kernel_ir.kernel import (
     Vectors,
     VectorStore,
 )
+from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, For, If, Index, IntLiteral, ScalarType, Stmt
 from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.printer import print_assignment, print_expr, print_stmts
@@ -222,7 +223,19 @@ def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
                 lines.append(margin + _box(statement))
             case StageBox(feed=feed, shared=shared, source=source, valid=valid):
                 sizes = ", ".join(map(print_expr, valid))
-                lines.append(f"{margin}{feed}.stage({print_expr(shared)}, &{print_expr(source)}, {sizes});")
+                if statement.places:
+                    taken = ", ".join(
+                        f"int {name}" if name in names_read(source) else "int" for name in statement.places
+                    )
+                    lines += [
+                        f"{margin}{feed}.stage_from([&]({taken}) {{",
+                        f"{margin}  return &{print_expr(source)};",
+                        f"{margin}}}, {print_expr(shared)}, {sizes});",
+                    ]
+                else:
+                    lines.append(
+                        f"{margin}{feed}.stage({print_expr(shared)}, &{print_expr(source)}, {sizes});"
+                    )
             case Vectors(registers=registers, source=source, count=count, apart=apart):
                 constants = f"{print_expr(statement.together)}, {print_expr(count)}, {print_expr(apart)}"
                 lines.append(

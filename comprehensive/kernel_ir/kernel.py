@@ -230,8 +230,9 @@ class StageBox(OfTiles):
     feed: str
     shared: Expr
     source: Index
-    """The first element."""
+    """The first element; with ``places`` the one at these, counted from 0 along each axis."""
     valid: tuple[Expr, ...]
+    places: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +380,8 @@ class Kernel:
     """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
     step: Expr = IntLiteral(1)
     """The turns that a kernel over tiles does at a time of the serial loop of its points, over the constants."""
+    in_rows: bool = False
+    """Whether a step may have as many turns of the loop around that one, too: where each of them has one step."""
     staircase: Staircase | None = None
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
 

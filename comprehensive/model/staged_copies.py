@@ -9,7 +9,7 @@ The schedule says what a piece is; which thread copies what of it is decided in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -151,8 +151,10 @@ class _Staging(Walk):
                 self._piece(statement)
             case StageBox():
                 box, numbers = self._begun[statement.feed]
-                begin, valid = self._value(statement.source.subscripts[0], 0), self._values(statement.valid)
-                moved = box_copies({**numbers, "valid": valid})
+                numbers = {**numbers, "valid": self._values(statement.valid)}
+                begin, moved = 0, box_copies(numbers, lambda *places: self._element(statement, places))
+                if not statement.places:
+                    begin, moved = self._value(statement.source.subscripts[0], 0), box_copies(numbers)
                 self._write_down(
                     statement.feed, statement.source.array, "box", statement.shared, begin, moved, box
                 )
@@ -168,6 +170,11 @@ class _Staging(Walk):
             case _:
                 pass
         super()._of_tiles(statement, times)
+
+    def _element(self, statement: StageBox, places: Sequence[Value]) -> Value:
+        """The element at these places of a box, as an offset into its array."""
+        self.values |= dict(zip(statement.places, places, strict=True))
+        return self._value(statement.source.subscripts[0], 0)
 
     def _piece(self, statement: Stage | Fetch | Put) -> None:
         feed, numbers = self._begun[statement.feed]
@@ -286,12 +293,17 @@ def _turned(feed: Numbers, lanes: int, together: int) -> tuple[Value, Value, Val
     return row, thread % lanes * together, there - row, each
 
 
-def box_copies(box: Numbers) -> Iterator[Moved]:
-    """The copies of `cf_box::stage`."""
+def box_copies(box: Numbers, element: Callable[..., Value] | None = None) -> Iterator[Moved]:
+    """The copies of `cf_box::stage`, or those of `cf_box::stage_from` with the ``element`` at four places."""
     e0, e1, e2, e3 = box["extents"]
     p0, p1, p2, p3 = box["pitches"]
     s0, s1, s2 = box["strides"]
     n0, n1, n2, n3 = box["valid"]
+
+    def in_rows(i0: Value, i1: Value, i2: Value, i3: Value) -> Value:
+        return i0 * s0 + i1 * s1 + i2 * s2 + i3
+
+    at = element or in_rows
     thread, threads, turned = np.asarray(box["thread"]), box["threads"], p3 != 1
     together = 1 if turned or e3 < box["together"] else min(box["together"], VECTOR_BYTES // box["size"])
     groups = e3 // together
@@ -314,7 +326,7 @@ def box_copies(box: Numbers) -> Iterator[Moved]:
         if turned and not along_2:
             i0 = above if along_1 else across
         inside = (i0 < n0) & (i1 < n1) & (i2 < n2) & (i3 + together <= n3)
-        source, target = i0 * s0 + i1 * s1 + i2 * s2 + i3, i0 * p0 + i1 * p1 + i2 * p2 + i3 * p3
+        source, target = at(i0, i1, i2, i3), i0 * p0 + i1 * p1 + i2 * p2 + i3 * p3
         yield Moved(source, target, together, (number < count) & inside)
     left = np.asarray(n3 % together)
     for first in range(0, e0 * e1 * e2 * int(left.max()), threads):
@@ -322,7 +334,7 @@ def box_copies(box: Numbers) -> Iterator[Moved]:
         row, i3 = number // np.maximum(left, 1), n3 - left + number % np.maximum(left, 1)
         i2, i1, i0 = row % e2, row // e2 % e1, row // e2 // e1
         inside = (number < e0 * e1 * e2 * left) & (i0 < n0) & (i1 < n1) & (i2 < n2)
-        source, target = i0 * s0 + i1 * s1 + i2 * s2 + i3, i0 * p0 + i1 * p1 + i2 * p2 + i3 * p3
+        source, target = at(i0, i1, i2, i3), i0 * p0 + i1 * p1 + i2 * p2 + i3 * p3
         yield Moved(source, target, 1, inside)
 
 

@@ -36,6 +36,8 @@ INNER_TURNS = 4
 """The turns of loops inside of the outermost one, whose turns together are the steps."""
 EXTENT_BITS = 7
 """The bits of an extent of data, as far as a block looks at it, along all dimensions but the last."""
+LEAST_WINDOW = 3
+"""The least number of rows, and of elements of a row, of a window that is more than one element."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
 
@@ -70,10 +72,11 @@ class _Tile:
             step = cut_step = (self._block(together, more, cut=False) - inside) * each
             if not self.kernel.has_copies:
                 cut_step = (self._block(together, more, cut=True) - outside) * each
-        part, kiloturn = self._part(together, few, inside)
+        once = inside - step * (few * steps)
+        part, kiloturn = self._part(together, few, inside, once)
         first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
         return TileWork(
-            inside - step * (few * steps) + first,
+            once + first,
             step,
             part,
             kiloturn,
@@ -85,11 +88,13 @@ class _Tile:
             self.sizes[self.tile.stages] - 1 if self.kernel.has_feeds else 0,
         )
 
-    def _part(self, together: int, steps: int, whole: Work) -> tuple[Work, Work]:
+    def _part(self, together: int, steps: int, whole: Work, once: Work) -> tuple[Work, Work]:
         """Return the work of a step that is not whole, without its turns, and that of a thousand of these."""
         length = 1 if self.tile.sweeps is not None or not self.loops else self.step_length
         if length == 1:
             return Work(), Work()
+        if self.kernel.in_rows:
+            return self._part_in_rows(together, length, once)
         times = 1 if self.loops == 1 else steps * INNER_TURNS ** (self.loops - 2)
         least, most = (
             (self._block(together, steps, cut=False, rest=turns) - whole) * (1 / times)
@@ -97,6 +102,17 @@ class _Tile:
         )
         turn = (most - least) * (1 / max(1, length - 2))
         return least - turn, turn * 1000
+
+    def _part_in_rows(self, together: int, length: int, once: Work) -> tuple[Work, Work]:
+        """Return the same for one row of windows that are one piece: they are taken to be as high as wide."""
+        narrow, wide = LEAST_WINDOW, length - 1
+        around = INNER_TURNS ** max(0, self.loops - 2)
+        least, most = (
+            (self._block(together, 1, cut=False, rest=turns, rows=turns) - once) * (1 / (turns * around))
+            for turns in (narrow, wide)
+        )
+        turn = (most - least) * (1 / (wide - narrow))
+        return least - turn * narrow, turn * 1000
 
     @property
     def has_steps(self) -> bool:
@@ -107,15 +123,15 @@ class _Tile:
         """The number of nested serial loops of the points; their bounds are behind those of coordinates."""
         return len(self.kernel.limits) - len(self.tile.batch) - len(self.tile.coordinates)
 
-    def _block(self, together: int, steps: int, *, cut: bool, rest: int = 0) -> Work:
-        values = self._values(steps, rest, cut=cut)
+    def _block(self, together: int, steps: int, *, cut: bool, rest: int = 0, rows: int = 0) -> Work:
+        values = self._values(steps, rest, rows, cut=cut)
         return block_work(self.kernel, values, self._shape(), (self._number_of(values, cut=cut),), together)
 
-    def _values(self, steps: int, rest: int, *, cut: bool) -> dict[str, Any]:
+    def _values(self, steps: int, rest: int, rows: int, *, cut: bool) -> dict[str, Any]:
         """Return values of constants and parameters.
 
         There are three tiles along each coordinate, the last one whole or cut.  The serial loop has so many whole
-        ``steps`` and ``rest`` turns besides.
+        ``steps`` and ``rest`` turns besides; with ``rows``, these turns alone in so many turns of the loop around it.
         """
         values: dict[str, Any] = dict(self.sizes)
         for p in self.kernel.parameters:
@@ -139,8 +155,11 @@ class _Tile:
             values[name] = 2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead
         if self.loops:
             loops = names[len(self.tile.coordinates) :][: self.loops]
-            values |= dict(zip(loops, (steps, *[INNER_TURNS] * (self.loops - 1)), strict=True))
-            values[loops[-1]] = values[loops[-1]] * self.step_length + rest
+            turns = [steps, *[INNER_TURNS] * (self.loops - 1)]
+            turns[-1] = turns[-1] * self.step_length + rest
+            if rows:
+                turns = [INNER_TURNS] * (self.loops - 2) + [rows, rest]
+            values |= dict(zip(loops, turns, strict=True))
         return values | dict.fromkeys(names[len(names) - len(self.tile.batch) :], 1)
 
     @property

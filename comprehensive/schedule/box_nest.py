@@ -29,6 +29,9 @@ class BoxAxis:
     """The first subscript that the program reads, if it says which."""
     high: Expr | None = None
     """The subscript behind the last one that it reads."""
+    of_place: Expr | None = None
+    """The function of that sum, over ``PLACE``, that is the subscript in truth (`mapped_subscripts.py`); None for the
+    sum itself."""
 
     @property
     def is_cut(self) -> bool:
@@ -69,11 +72,19 @@ class LoopNest:
     uncached: Mapping[Index, str] = field(default_factory=dict[Index, str])
     """The references that change from step to step and are in no box, each with the reason: points read them from
     global memory."""
+    rows: str | None = None
+    """The iterator of the loop around the one that is done in pieces, where it is done in pieces, too: several of its
+    turns at a time, if each of them has one piece."""
 
     @property
     def split(self) -> For:
         """The loop that is done in pieces."""
         return self.path[-1]
+
+    @property
+    def in_pieces(self) -> tuple[str, ...]:
+        """The iterators of the loops of which a piece has several turns, outermost first."""
+        return (*((self.rows,) if self.rows else ()), self.split.iterator)
 
 
 def long_axes(axes: Sequence[BoxAxis]) -> int:

@@ -44,13 +44,15 @@ class Fragments:
         return [axis for n, axis in enumerate(group.axes) if n != self.boxes.contiguous(group)]
 
     def _iterators(self, group: ReferenceGroup) -> set[str]:
-        return set(group.variables) & {self.boxes.split, *self.boxes.loops.inner}
+        return set(group.variables) & {*self.boxes.in_pieces, *self.boxes.loops.inner}
 
     def _served(self, group: ReferenceGroup) -> set[str]:
         """The loops that one fragment serves."""
         found = self._iterators(group) & set(self.boxes.row(group).factors)
         found -= {name for axis in self._others(group) for name in axis.factors}
-        return found if self.is_unrolled else found - {self.boxes.split}
+        return found - (
+            self.boxes.in_pieces - {self.boxes.split} if self.is_unrolled else self.boxes.in_pieces
+        )
 
     def awaited(self, group: ReferenceGroup) -> set[str]:
         """The loops that a fragment is loaded in, each step anew."""

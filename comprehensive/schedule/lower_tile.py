@@ -57,6 +57,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         extents=made.extents,
         origins=tuple(context.names[f"o{number}"] for number in range(len(tile.coordinates))),
         step=made.step,
+        in_rows=made.in_rows,
         staircase=None if triangle is None else triangle.staircase,
     )
 

@@ -57,6 +57,8 @@ class TileKernel:
     """The parameters that are no data, scalars, strides or limits."""
     step: Expr = IntLiteral(1)
     """How many turns of the serial loop, or sweeps, the kernel does at a time, over the constants."""
+    in_rows: bool = False
+    """Whether it may do as many turns of the loop around that one, too (`box_loop.py`)."""
 
 
 class Recipe(Protocol):

@@ -11,26 +11,24 @@ Where no variable runs up along one axis and down along another, the box has bot
 read.  All that lies between two elements of an array is there, so that boxes may be copied whole.  Where constants
 differ, corners may be elements that nothing reads: then rows have to be whole, or each reference is a group of its
 own.  What is read under a condition on its subscripts alone is copied between these bounds (`bounded_reads.py`);
-under another one, it has to be there all the same.
+under another one, it has to be there all the same.  A subscript may also be a function of such a sum
+(`mapped_subscripts.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
-from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated, substitute
+from comprehensive.loops.rewrite import always_evaluated
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Conditional,
     Declare,
     Expr,
     For,
@@ -40,18 +38,17 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.bounded_reads import (
     Bounds,
     bounded,
-    comparisons,
-    comparisons_without,
     read_under,
 )
 from comprehensive.schedule.box_nest import MOST_AXES, BoxAxis, LoopNest, ReferenceGroup, long_axes
 from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.elements_read import ElementsRead
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
+from comprehensive.schedule.mapped_subscripts import MappedSubscript, mapped_subscript
 from comprehensive.schedule.operands import loops_of
 
 
@@ -70,7 +67,23 @@ def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
     if (obstacle := division_obstacle(nest, tile, path[:1])) is not None:
         raise NoBoxError(obstacle)
     _check_loops(body, path)
-    references = _References(nest, tile, body, path)
+    found = _of_pieces(nest, tile, body, path, None)
+    if len(path) > 1 and path[-2].body == (path[-1],):
+        try:
+            of_rows = _of_pieces(nest, tile, body, path, path[-2].iterator)
+        except NoBoxError:
+            return found
+        names = [c.name for c in tile.coordinates]
+        if _is_window(of_rows, names) and of_rows.uncached.keys() <= found.uncached.keys():
+            return of_rows
+    return found
+
+
+def _of_pieces(
+    nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], path: tuple[For, ...], rows: str | None
+) -> LoopNest:
+    """The loops of a point; pieces may have several turns of the one over ``rows``."""
+    references = _References(nest, tile, body, path, rows)
     held = references.held()
     at = body.index(path[0])
     groups = references.groups(held)
@@ -84,7 +97,14 @@ def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
         frozenset(references.bounding),
         tuple(dict.fromkeys(references.conditions)),
         references.uncached,
+        rows,
     )
+
+
+def _is_window(loops: LoopNest, coordinates: Sequence[str]) -> bool:
+    """Whether neighbouring points read the same elements in different turns of the loop over rows."""
+    axes = [axis.factors for group in loops.groups for axis in group.axes]
+    return any(loops.rows in factors and any(name in factors for name in coordinates) for factors in axes)
 
 
 def _check_loops(body: tuple[Stmt, ...], path: Sequence[For]) -> None:
@@ -110,7 +130,8 @@ def _inner(split: For) -> dict[str, int]:
     return found
 
 
-_Key: TypeAlias = tuple[str, tuple[Polynomial, ...], tuple[Bounds, ...] | None]
+_Maps: TypeAlias = tuple[Expr | None, ...]
+_Key: TypeAlias = tuple[str, tuple[Polynomial, ...], tuple[Bounds, ...] | None, _Maps]
 
 
 @dataclass(slots=True)
@@ -119,6 +140,7 @@ class _References:
     tile: RegisterTile
     body: tuple[Stmt, ...]
     path: tuple[For, ...]
+    rows: str | None
     ring: Ring = field(default_factory=Ring)
     bounding: list[Expr] = field(default_factory=list[Expr])
     conditions: list[Expr] = field(default_factory=list[Expr])
@@ -150,17 +172,20 @@ class _References:
             try:
                 if not self._variables(reference) - self._outer:
                     continue
-                core, decided = self._core(reference)
-                values = tuple(self.ring.read(s) for s in core.subscripts)
-                self._check_axes(core, [self._axis(core, value, 0) for value in values])
-                bounds = self._bounds(core, values, under.get(reference, ()), decided)
+                subscripts = self._mapped(reference)
+                values = tuple(self.ring.read(s.sum) for s in subscripts)
+                self._check_axes(reference, [self._axis(reference, value, 0) for value in values])
+                bounds = self._bounds(reference, subscripts, values, under.get(reference, ()))
             except NoBoxError as error:
                 self.uncached[reference] = str(error)
                 continue
             linear = tuple(value - value.constant_term for value in values)
-            found.setdefault((reference.array, linear, bounds), []).append((core, values))
+            maps = tuple(s.of_place for s in subscripts)
+            found.setdefault((reference.array, linear, bounds, maps), []).append((reference, values))
         groups = [
-            group for (_, _, bounds), members in found.items() for group in self._grouped(members, bounds)
+            group
+            for (_, _, bounds, maps), members in found.items()
+            for group in self._grouped(members, bounds, maps)
         ]
         if not groups:
             nothing = "the loops read nothing that changes from step to step"
@@ -199,206 +224,87 @@ class _References:
 
     def _is_computed(self, under: Sequence[Expr]) -> bool:
         """Whether comparisons read data or what a point computes, or compare no signed integers."""
-        signed = {s.name for s in self.nest.scalars if s.type.is_integer and s.type.is_signed}
-        signed |= self._points | self._iterators | {b.name for b in self.tile.batch}
-        return not all(
-            e.identifier in signed
-            if isinstance(e, Name)
-            else e.type.is_signed
-            if isinstance(e, IntLiteral)
-            else isinstance(e, Unary | Binary)
-            for each in under
-            for e in subexpressions(each)
+        parts = [e for each in under for e in subexpressions(each)]
+        return not (
+            all(isinstance(e, Name | IntLiteral | Unary | Binary) for e in parts)
+            and all(e.type.is_signed for e in parts if isinstance(e, IntLiteral))
+            and self._is_signed(e.identifier for e in parts if isinstance(e, Name))
         )
 
-    def _core(self, reference: Index) -> tuple[Index, tuple[Expr, ...]]:
-        """Return the reference where no choice in its subscripts is one of an end, and the comparisons that say so.
+    def _is_signed(self, names: Iterable[str]) -> bool:
+        """Whether these are signed integers that are the same for all points, coordinates or iterators."""
+        signed = {s.name for s in self.nest.scalars if s.type.is_integer and s.type.is_signed}
+        signed |= self._points | self._iterators | {b.name for b in self.tile.batch}
+        return signed.issuperset(names)
 
-        ``a[x < 0 ? 0 : x]`` is ``a[x]`` where ``x >= 0``.
-        """
-        decided: list[Expr] = []
-        same = {s.name for s in self.nest.scalars} | self._outer
-
-        def core(expr: Expr) -> Expr:
-            if not isinstance(expr, Conditional):
-                return expr
-            is_end = names_read(expr.then) <= same
-            condition = map_expression(expr.condition, core)
-            found = comparisons_without(condition) if is_end else comparisons(condition)
-            if found is None or self._is_computed(found):
-                raise NoBoxError(f"a subscript of '{self._called(reference)}' is chosen by a condition")
-            decided.extend(found)
-            return core(expr.otherwise if is_end else expr.then)
-
-        subscripts = tuple(map(core, reference.subscripts))
-        return replace(reference, subscripts=subscripts), tuple(decided)
+    def _mapped(self, reference: Index) -> tuple[MappedSubscript, ...]:
+        """Return the subscripts as functions of sums."""
+        same = {s.name for s in self.nest.scalars} | {b.name for b in self.tile.batch} | self._outer
+        found: list[MappedSubscript] = []
+        for subscript in reference.subscripts:
+            mapped = mapped_subscript(self.ring, subscript, set(self._order), same)
+            if mapped is None:
+                raise NoBoxError(f"a subscript of '{self._called(reference)}' is no function of one sum")
+            if mapped.of_place is not None and not self._is_signed(names_read(subscript)):
+                raise NoBoxError(f"a subscript of '{self._called(reference)}' is chosen by unsigned numbers")
+            found.append(mapped)
+        return tuple(found)
 
     def _bounds(
         self,
         reference: Index,
+        subscripts: tuple[MappedSubscript, ...],
         values: tuple[Polynomial, ...],
         under: tuple[Expr, ...] | None,
-        decided: tuple[Expr, ...],
     ) -> tuple[Bounds, ...] | None:
-        """Return the bounds of what is read under comparisons; None where there are no comparisons.
-
-        Those that are ``decided`` choose between subscripts, so that they have to be bounds.
-        """
+        """Return the bounds of what is read under comparisons; None where there are no comparisons."""
+        called, is_mapped = self._called(reference), any(s.of_place is not None for s in subscripts)
         if under is None:
-            raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
-        if not under and not decided:
+            raise NoBoxError(f"'{called}' is read under a condition")
+        if not under and not is_mapped:
             return None
         scalars = {s.name for s in self.nest.scalars}
-        both = (*decided, *under)
-        read = bounded(self.ring, values, both, lambda value: self.ring.names_in(value) <= scalars)
-        if not set(decided) <= set(read.bounding):
-            raise NoBoxError(f"a subscript of '{self._called(reference)}' is chosen by a condition")
-        if self._is_declared(reference, values, read.axes):
-            pass
-        elif not read.others and self._is_covered(values):
-            pass  # the elements between the bounds are those that the program reads
-        elif not read.bounding:
-            self.conditions += self._where_read(reference, values, under)
-        else:
-            raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
-        self.bounding += read.bounding
-        return read.axes
-
-    def _is_declared(
-        self, reference: Index, values: tuple[Polynomial, ...], bounds: tuple[Bounds, ...]
-    ) -> bool:
-        """Whether all that is copied lies in the declared extents of the array."""
-        from comprehensive.poly.always import always_holds
-
+        read = bounded(self.ring, values, under, lambda value: self.ring.names_in(value) <= scalars)
         array = self.nest.array(reference.array)
-        if not array.whole_rows or array.dims is None or None in array.dims:
-            return False
-        known, last = self._ranges()
-        for subscript, value, bound, extent in zip(
-            reference.subscripts, values, bounds, array.dims, strict=True
+        pieces = {loop.iterator for loop in self.path} - self._outer
+        if not self._elements.is_declared(array, subscripts, read.axes) and (
+            read.others or not self._elements.is_covered(values, pieces)
         ):
-            assert extent is not None
-            ends = self._ends([value], last)
-            if ends is None:
-                return False
-            least, most = ends
-            low, high = substitute(subscript, least), Binary("+", substitute(subscript, most), ONE)
-            low = low if bound.low is None else self.ring.write(bound.low)
-            high = high if bound.high is None else self.ring.write(bound.high)
-            if not (
-                always_holds(known, Binary("<=", ZERO, low))
-                and always_holds(known, Binary("<=", high, extent))
-            ):
-                return False
-        return True
+            # Between the bounds there may be elements that the program does not read.
+            conditions = None
+            if not read.bounding and not is_mapped:
+                conditions = self._elements.where_read(array, values, under)
+            if conditions is None:
+                raise NoBoxError(f"'{called}' is read under a condition")
+            self.conditions += conditions
+        self.bounding += read.bounding
+        return read.axes if under else None
 
-    def _is_covered(self, values: tuple[Polynomial, ...]) -> bool:
-        """Whether subscripts take all values from the least to the largest one, each whatever the others are."""
-        names = [self.ring.names_in(value) & set(self._order) for value in values]
-        if sum(map(len, names)) != len(frozenset[str]().union(*names)):
-            return False
-        inner = _inner(self.path[-1])
-        for value, own in zip(values, names, strict=True):
-            factors = sorted(
-                (abs(value.coefficient(name, 1).constant_value()), inner.get(name, 1)) for name in own
-            )
-            covered = 0
-            for factor, count in factors:
-                if factor > covered + 1:
-                    return False
-                covered += int(factor) * (count - 1)
-        return True
-
-    def _where_read(
-        self, reference: Index, values: tuple[Polynomial, ...], under: Sequence[Expr]
-    ) -> list[Expr]:
-        """Return conditions on scalars under which the first and the last element are read, by some point."""
-        from comprehensive.poly.always import always_holds
-
-        known, last = self._ranges()
-        own = self._variables(reference)
-        others = [name for name in last if name not in own]
-        found: list[Expr] = []
-        ends = self._ends(values, {name: last[name] for name in own})
-        lengths = [
-            length for length in (self.nest.array(reference.array).dims or ())[1:] if length is not None
-        ]
-        # A view whose rows may have a negative length lies in memory in another order.
-        if ends is None or not all(always_holds(known, Binary("<=", ZERO, length)) for length in lengths):
-            raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
-        for corner in ends:
-            for chosen in product(*((ZERO, last[name]) for name in others)):
-                at = {**corner, **dict(zip(others, chosen, strict=True))}
-                found_at = (at_least_zero(self.ring, substitute(e, at)) for e in under)
-                written = [self.ring.write(value) for value in found_at if value is not None]
-                asked = [
-                    e for e in (Binary("<=", ZERO, value) for value in written) if not always_holds(known, e)
-                ]
-                if not any(always_holds(known, Unary("!", e)) for e in asked):
-                    found += asked
-                    break
-            else:
-                raise NoBoxError(f"'{self._called(reference)}' is read under a condition")
-        return found
-
-    def _ends(
-        self, values: Sequence[Polynomial], last: Mapping[str, Expr]
-    ) -> tuple[dict[str, Expr], dict[str, Expr]] | None:
-        """Return the values of variables, from 0 to the last one, at which subscripts are least, and largest.
-
-        None where it is not known whether a subscript runs up or down along one of them.
-        """
-        found = [names for value in values if (names := self._down(value)) is not None]
-        if len(found) < len(values):
-            return None
-        down = frozenset[str]().union(*found)
-        return (
-            {name: end if name in down else ZERO for name, end in last.items()},
-            {name: ZERO if name in down else end for name, end in last.items()},
-        )
-
-    def _down(self, value: Polynomial) -> frozenset[str] | None:
-        """The variables along which a subscript runs down; None where a factor may have either sign."""
-        from comprehensive.poly.always import always_holds
-
-        known, _ = self._ranges()
-        down: set[str] = set()
-        for name in self.ring.names_in(value) & (self._points | self._iterators):
-            factor = value.coefficient(name, 1)
-            if value.degree(name) != 1:
-                return None
-            written = self.ring.write(factor)
-            if always_holds(known, Binary("<=", written, ZERO)):
-                down.add(name)
-            elif not always_holds(known, Binary("<=", ZERO, written)):
-                return None
-        return frozenset(down)
-
-    def _ranges(self) -> tuple[Nest, dict[str, Expr]]:
-        """Return the nest where no loop is empty, and the last values of coordinates and iterators."""
-        limits: dict[str, Expr] = {c.name: c.limit for c in (*self.tile.coordinates, *self.tile.batch)}
-        limits |= {loop.iterator: loop.bound for loop in self.path}
-        some = [Binary("<", ZERO, limit) for limit in limits.values()]
-        limits |= {name: IntLiteral(count) for name, count in _inner(self.path[-1]).items()}
-        last: dict[str, Expr] = {name: Binary("-", limit, ONE) for name, limit in limits.items()}
-        return replace(self.nest, preconditions=(*self.nest.preconditions, *some)), last
+    @property
+    def _elements(self) -> ElementsRead:
+        bounds = {loop.iterator: loop.bound for loop in self.path}
+        return ElementsRead(self.nest, self.tile, self.ring, bounds, _inner(self.path[-1]))
 
     def _grouped(
-        self, members: Sequence[tuple[Index, tuple[Polynomial, ...]]], bounds: tuple[Bounds, ...] | None
+        self,
+        members: Sequence[tuple[Index, tuple[Polynomial, ...]]],
+        bounds: tuple[Bounds, ...] | None,
+        maps: _Maps,
     ) -> list[ReferenceGroup]:
         """One group, or one for each reference where the corners of the box may not be there."""
         (first, values), *_ = members
         constants = {r: tuple(int(value.constant_term) for value in found) for r, found in members}
         low = tuple(map(min, zip(*constants.values(), strict=True)))
         high = tuple(map(max, zip(*constants.values(), strict=True)))
-        corners = {low, high} <= set(constants.values()) and bounds is None
+        is_plain = bounds is None and not any(maps)
+        corners = {low, high} <= set(constants.values()) and is_plain
         axes = tuple(
-            self._axis(first, value - value.constant_term + least, most - least)
-            for value, least, most in zip(values, low, high, strict=True)
+            replace(self._axis(first, value - value.constant_term + least, most - least), of_place=of_place)
+            for value, least, most, of_place in zip(values, low, high, maps, strict=True)
         )
         is_there = corners or self.nest.array(first.array).whole_rows
         if len(members) > 1 and (not is_there or long_axes(axes) > MOST_AXES):
-            return [group for member in members for group in self._grouped([member], bounds)]
+            return [group for member in members for group in self._grouped([member], bounds, maps)]
         if bounds is not None:
             axes = tuple(map(self._bounded, axes, bounds))
         offsets = {
@@ -445,13 +351,14 @@ class _References:
 
     @property
     def _order(self) -> tuple[str, ...]:
-        """The variables of boxes: coordinates, the loop that is done in pieces, and those in it."""
-        return (*(c.name for c in self.tile.coordinates), self.path[-1].iterator, *_inner(self.path[-1]))
+        """The variables of boxes: coordinates, the loops that are done in pieces, and those in them."""
+        of_loops = [loop.iterator for loop in self.path if loop.iterator not in self._outer]
+        return (*(c.name for c in self.tile.coordinates), *of_loops, *_inner(self.path[-1]))
 
     @property
     def _outer(self) -> set[str]:
         """The iterators that have one value at a time."""
-        return {loop.iterator for loop in self.path[:-1]}
+        return {loop.iterator for loop in self.path[:-1]} - {self.rows}
 
     @property
     def _iterators(self) -> set[str]:

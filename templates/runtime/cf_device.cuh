@@ -430,6 +430,14 @@ public:
 
   __device__ __forceinline__ void stage(T *shared, const T *first, int n0, int n1, int n2, int n3) const
   {
+    stage_from([&](int i0, int i1, int i2, int i3) { return first + (i0 * s0 + i1 * s1 + i2 * s2 + i3); }, shared, n0,
+               n1, n2, n3);
+  }
+
+  // The same of elements anywhere: source has the address of the one at each place.
+  template <typename Source>
+  __device__ __forceinline__ void stage_from(Source source, T *shared, int n0, int n1, int n2, int n3) const
+  {
     const cf_target<T> target(shared);
     const unsigned self = cf_again(thread); // places are found anew: all of them would take too many registers
 #pragma unroll
@@ -444,8 +452,7 @@ public:
       const unsigned i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
       const bool exists = from + Threads <= count || from + self < count;
       const bool inside = int(i0) < n0 && int(i1) < n1 && int(i2) < n2 && int(i3) + together <= n3;
-      cf_copy_where<together>(exists && inside, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
-                              first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
+      cf_copy_where<together>(exists && inside, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3, source(i0, i1, i2, i3));
     }
     if (n3 % together == 0) return;
     const int left = n3 % together;
@@ -454,7 +461,7 @@ public:
       const int row = number / left, i3 = n3 - left + number % left;
       const int i2 = row % E2, i1 = row / E2 % E1, i0 = row / E2 / E1;
       cf_copy_where<1>(i0 < n0 && i1 < n1 && i2 < n2, target, i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3,
-                       first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
+                       source(i0, i1, i2, i3));
     }
   }
 };

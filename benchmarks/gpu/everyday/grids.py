@@ -45,6 +45,32 @@ def _bordered(v: Values) -> Any:
     return total
 
 
+def _layer_of_windows(v: Values) -> Any:
+    image, total = getattr(v, "in"), 0
+    for y in range(v.k):
+        for x in range(v.k):
+            window = image[:, y : y + v.h, x : x + v.w]
+            total = total + v.xp.einsum("cij,oc->oij", window, v.f[:, :, y, x])
+    return total
+
+
+def _volume(v: Values) -> Any:
+    volume, total = getattr(v, "in"), 0
+    for z in range(v.k):
+        for y in range(v.k):
+            for x in range(v.k):
+                total = total + volume[z : z + v.d, y : y + v.h, x : x + v.w] * v.f[z, y, x]
+    return total
+
+
+def _around_ring(v: Values) -> Any:
+    image, total = getattr(v, "in"), 0
+    for y in range(-v.r, v.r + 1):
+        for x in range(-v.r, v.r + 1):
+            total = total + v.xp.roll(image, (-y, -x), (0, 1)) * v.f[y + v.r, x + v.r]
+    return total
+
+
 def _pooled(v: Values) -> Any:
     points = getattr(v, "in").reshape(v.c, v.h, 2, v.w, 2)
     return v.xp.amax(v.xp.amax(points, 4), 2)
@@ -190,8 +216,46 @@ CONVOLUTIONS = (
         "out",
         lambda v: _windows(getattr(v, "in"), v.f),
         tiny=(5, 6, 3),
-        points=((4096, 4096, 7), (1001, 777, 5)),
+        points=((4096, 4096, 7), (1001, 777, 5), (2048, 2048, 15)),
         operations=lambda h, w, k: 2.0 * k * k * h * w,
+    ),
+    Computation(
+        "conv_layer_any",
+        "q p h w k",
+        lambda q, p, h, w, k: {
+            "in": read(p, h + k - 1, w + k - 1),
+            "f": read(q, p, k, k),
+            "out": written(q, h, w),
+        },
+        "out",
+        _layer_of_windows,
+        tiny=(3, 2, 4, 5, 2),
+        points=((64, 64, 112, 112, 5), (33, 17, 111, 113, 3)),
+        operations=lambda q, p, h, w, k: 2.0 * k * k * q * p * h * w,
+    ),
+    Computation(
+        "conv3d",
+        "d h w k",
+        lambda d, h, w, k: {
+            "in": read(d + k - 1, h + k - 1, w + k - 1),
+            "f": read(k, k, k),
+            "out": written(d, h, w),
+        },
+        "out",
+        _volume,
+        tiny=(3, 4, 5, 2),
+        points=((256, 256, 256, 5), (65, 111, 113, 3)),
+        operations=lambda d, h, w, k: 2.0 * k * k * k * d * h * w,
+    ),
+    Computation(
+        "blur_on_ring",
+        "h w r",
+        lambda h, w, r: {"in": read(h, w), "f": read(2 * r + 1, 2 * r + 1), "out": written(h, w)},
+        "out",
+        _around_ring,
+        tiny=(5, 6, 2),
+        points=((4096, 4096, 3), (1001, 777, 2)),
+        operations=lambda h, w, r: 2.0 * (2 * r + 1) ** 2 * h * w,
     ),
     Computation(
         "conv2d_turned",

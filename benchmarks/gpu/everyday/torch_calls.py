@@ -204,6 +204,13 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "conv2d_turned": {
         "conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f.flip(0, 1)[None, None])[0, 0]
     },
+    "conv_layer_any": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.f)[0]},
+    "conv3d": {"conv3d": lambda v: functional.conv3d(_in(v)[None, None], v.f[None, None])[0, 0]},
+    "blur_on_ring": {
+        "pad, conv2d": lambda v: functional.conv2d(
+            functional.pad(_in(v)[None, None], (v.r,) * 4, "circular"), v.f[None, None]
+        )[0, 0]
+    },
     "conv2d_5x5": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
     "depthwise": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k[:, None], groups=v.c)[0]},
     "maxpool": {"max_pool2d": lambda v: functional.max_pool2d(_in(v)[None], 2)[0]},

@@ -4,9 +4,12 @@
 
     for (c) for (y < 3) for (x < 3) sum += in[c][y1 + y][y2 + x] * k[y0][c][y][x]
         in: boxes of D x (T1*U1 + 2) x (T2*U2 + 2);  k: boxes of T0*U0 x D x 3 x 3
+    for (y < h) for (x < w) sum += in[y0 + y][y1 + x] * k[y][x]
+        in: boxes of (T0*U0 + D - 1) x (T1*U1 + D - 1);  k: boxes of D x D, where w <= D; else a row of each at a time
 
-Composed of: split of the outermost loop that has only short ones in it, bind, unroll and jam, stage(SHARED, boxes of S
-pieces of D steps in flight), stage(REGISTER, rows of a box that several steps share), accumulate (`box_loop.py`).
+Composed of: split of the outermost loop that has only short ones in it, and of the loop over a window's rows around it,
+bind, unroll and jam, stage(SHARED, boxes of S pieces of D steps in flight), stage(REGISTER, rows of a box that several
+steps share), accumulate (`box_loop.py`).
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ class WindowProduct:
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         name = f"window_product_{len(tile.coordinates)}"
-        found = meeting_constraints(kernel, table(name))
+        found = meeting_constraints(kernel, table(f"{name}_in_rows" if kernel.in_rows else name))
         return for_wide_elements(kernel, found or table(f"{name}_of_rows"))
 
 

@@ -90,6 +90,12 @@ BOXES = (
     box((1, 8, 2, 12), (0, 1, 100, 8), (1, 7, 2, 12), together=4, threads=64),
     box((4, 2, 2, 9), (1, 80, 40, 4), (3, 2, 2, 9), together=4),
 )
+ON_RINGS = (
+    box((1, 1, 6, 12), (0, 0, 16, 1), (1, 1, 5, 12), together=1),
+    box((1, 3, 4, 10), (0, 50, 12, 1), (1, 3, 4, 9), together=1),
+)
+RING = 7
+"""The elements of a row that follow each other in a circle."""
 ROWS = (
     {"count": 70, "lanes": 16, "vectors": 1, "size": 4},
     {"count": 70, "lanes": 16, "vectors": 0, "size": 4},
@@ -119,6 +125,13 @@ def _of_box(numbers: Mapping[str, Any]) -> str:
     return f"  each_thread({numbers['threads']}, [](int thread) {{ {body} }});"
 
 
+def _of_ring(numbers: Mapping[str, Any]) -> str:
+    element = (
+        f"[=](int, int i1, int i2, int i3) {{ return global + i1 * 900 + i2 * 40 + (i3 + 5) % {RING}; }}"
+    )
+    return _of_box(numbers).replace("box.stage(shared, global,", f"box.stage_from({element}, shared,")
+
+
 def _of_row(numbers: Mapping[str, int]) -> str:
     call = (
         f"cf_stage_row<{numbers['vectors']}, {numbers['lanes']}>(shared, global, {numbers['count']}, thread);"
@@ -138,6 +151,10 @@ def moves(copies: Iterable[Moved], threads: int) -> set[tuple[int, int, int]]:
                 (int(thread), int(target[thread]) + k, int(source[thread]) + k) for k in range(each.count)
             }
     return found
+
+
+def ring_copies(numbers: Mapping[str, Any]) -> Iterable[Moved]:
+    return box_copies(numbers, lambda i0, i1, i2, i3: i1 * 900 + i2 * 40 + (i3 + 5) % RING)
 
 
 def through_registers(numbers: Mapping[str, Any]) -> Iterable[Moved]:
@@ -166,6 +183,7 @@ def test_every_lane_copies_what_the_kernels_copy(tmp_path: Path) -> None:
         ),
         *(_of_feed("cf_turned_feed", each, each["pitch"], each["threads"]) for each in (*TURNED, *HELD)),
         *map(_of_box, BOXES),
+        *map(_of_ring, ON_RINGS),
         *map(_of_row, ROWS),
     ]
     source, binary = tmp_path / "copies.cpp", tmp_path / "copies"
@@ -183,6 +201,7 @@ def test_every_lane_copies_what_the_kernels_copy(tmp_path: Path) -> None:
         *((turned_copies, each) for each in TURNED),
         *((through_registers, each) for each in HELD),
         *((box_copies, each) for each in BOXES),
+        *((ring_copies, each) for each in ON_RINGS),
         *((row_copies, each) for each in ROWS),
     ]
     for (copies, each), expected in zip(computed, ran, strict=True):

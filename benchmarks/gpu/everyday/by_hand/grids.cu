@@ -38,6 +38,41 @@ KERNEL conv2d(int h, int w, int k, const float *in, const float *f, float *out)
   out[i * w + j] = sum;
 }
 
+KERNEL conv_layer_any(int q, int p, int h, int w, int k, const float *in, const float *f, float *out)
+{
+  const int o = first(), i = middle(), j = last();
+  if (o >= q || i >= h || j >= w) return;
+  float sum = 0;
+  for (int c = 0; c < p; c++)
+    for (int y = 0; y < k; y++)
+      for (int x = 0; x < k; x++)
+        sum += in[(c * (h + k - 1) + i + y) * (w + k - 1) + j + x] * f[((o * p + c) * k + y) * k + x];
+  out[(o * h + i) * w + j] = sum;
+}
+
+KERNEL conv3d(int d, int h, int w, int k, const float *in, const float *f, float *out)
+{
+  const int o = first(), i = middle(), j = last();
+  if (o >= d || i >= h || j >= w) return;
+  float sum = 0;
+  for (int z = 0; z < k; z++)
+    for (int y = 0; y < k; y++)
+      for (int x = 0; x < k; x++)
+        sum += in[((o + z) * (h + k - 1) + i + y) * (w + k - 1) + j + x] * f[(z * k + y) * k + x];
+  out[(o * h + i) * w + j] = sum;
+}
+
+KERNEL blur_on_ring(int h, int w, int r, const float *in, const float *f, float *out)
+{
+  const int i = middle(), j = last();
+  if (i >= h || j >= w) return;
+  float sum = 0;
+  for (int y = -r; y <= r; y++)
+    for (int x = -r; x <= r; x++)
+      sum += in[(i + y + h) % h * w + (j + x + w) % w] * f[(y + r) * (2 * r + 1) + x + r];
+  out[i * w + j] = sum;
+}
+
 KERNEL conv2d_turned(int h, int w, int k, const float *in, const float *f, float *out)
 {
   const int i = middle(), j = last();
