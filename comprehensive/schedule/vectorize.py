@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, KernelStmt, Vectors, VectorStore
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction, plus
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -38,7 +40,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
-from comprehensive.schedule.context import ZERO, TileContext
+from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.window import Window
 from comprehensive.schedule.windows import Cut, Windows
 
@@ -76,7 +78,7 @@ class Vectored:
                 [Binary("==", Name(TOGETHER), FOUR), *self._has_neighbours(self.windows.cut)]
             )
             vector_inside = Conditional(may_be_cut, self._is_some(), vector_inside)
-        inside = conjunction([*rows, vector_inside])
+        inside = conjunction([*rows, vector_inside, *map(self._is_at_least_zero, self.windows.interior)])
         body = (
             constant(self._first.identifier, first),
             If(inside, self.at_once(), self._one_by_one(point)),
@@ -137,6 +139,20 @@ class Vectored:
     def row_at(self, number: int) -> Expr:
         """The value of a coordinate, but the last one, in a row."""
         return Binary("+", self.context.name(f"o{number}"), self.context.rows_side_by_side()[number])
+
+    def _is_at_least_zero(self, value: Polynomial) -> Expr:
+        """The condition that a sum is at least 0 at all points of the vector, in all rows of the thread."""
+        at: dict[str, Expr] = {}
+        for number, c in enumerate(self.context.tile.coordinates):
+            factor = value.coefficient(c.name, 1)
+            is_up = not factor or factor.constant_value() > 0
+            if number == self.last:
+                at[c.name] = self._first if is_up else plus(self._first, IntLiteral(VECTOR - 1))
+            else:
+                begin = Binary("*", self.context.name(f"t{number}"), Name(c.each))
+                end = Binary("-", self._end_of_rows(number), ONE)
+                at[c.name] = Binary("+", self.context.name(f"o{number}"), begin if is_up else end)
+        return Binary("<=", ZERO, substitute(Ring().write(value), at))
 
     def _end_of_rows(self, number: int) -> Expr:
         """Return where the thread's rows end, counted from where the tile begins."""

@@ -20,7 +20,7 @@ Measured on one H200, share of the rate of a copy, element by element and in win
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment
@@ -41,6 +41,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.schedule.interior import interior_of
 from comprehensive.schedule.streamed_rows import Steps, steps_of
 from comprehensive.schedule.unroll_and_jam import is_short, scalars_of
 from comprehensive.schedule.window import Window, values_of
@@ -80,19 +81,22 @@ class Windows:
     alignments: tuple[Alignment, ...]
     cut: Cut | None
     """The points of which vectors may be read whole that the limits cut, if there are any."""
+    interior: tuple[Polynomial, ...] = ()
+    """The sums that are at least 0 at the points for which this is the body (`interior.py`)."""
 
 
 def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
-    """Return the windows of each alternative of a tile.
+    """Return the windows of each alternative of a tile, of its points that are far from borders.
 
     There are none unless all alternatives have them and points share what they read.
     """
     found: list[Windows] = []
     for alternative in tile.alternatives:
-        windows = _windows(nest, tile, alternative.body)
+        inside = interior_of(nest, tile, alternative.body)
+        windows = _windows(nest, tile, inside.body)
         if windows is None:
             return ()
-        found.append(windows)
+        found.append(replace(windows, interior=inside.conditions))
     shared = any(len(window.offsets) > 1 for windows in found for window in windows.windows)
     return tuple(found) if shared else ()
 

@@ -153,6 +153,11 @@ def _clamped(v: Values) -> Any:
     return five(wide)
 
 
+def _five_on_ring(v: Values) -> Any:
+    around = (v.xp.roll(v.a, by, axis) for axis in (0, 1) for by in (1, -1))
+    return 0.2 * (v.a + sum(around))
+
+
 def _weighted(v: Values) -> Any:
     a, c = v.a, v.c[:, 1:-1, 1:-1, 1:-1]
     points = (
@@ -366,6 +371,16 @@ STENCILS = (
         lambda h, w: {"a": read(h, w), "b": written(h, w)},
         "b",
         _clamped,
+        tiny=(5, 6),
+        points=(IMAGE, ODD_IMAGE),
+        tolerance=STENCIL_TOLERANCE,
+    ),
+    Computation(
+        "five_on_ring",
+        "h w",
+        lambda h, w: {"a": read(h, w), "b": written(h, w)},
+        "b",
+        _five_on_ring,
         tiny=(5, 6),
         points=(IMAGE, ODD_IMAGE),
         tolerance=STENCIL_TOLERANCE,

@@ -235,6 +235,9 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
         "slices": lambda v: _five(_clamped(v.a)),
         "conv2d": lambda v: _cross(_clamped(v.a), 0.2, 0.2),
     },
+    "five_on_ring": {
+        "pad, slices": lambda v: _five(functional.pad(v.a[None, None], (1, 1, 1, 1), mode="circular")[0, 0]),
+    },
     "border": {"slices": _bordered},
     "coefficients": {"slices": _weighted},
     "jacobi": {"slices": _swept, "conv2d": _swept_by_convolution},

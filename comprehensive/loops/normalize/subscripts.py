@@ -159,12 +159,12 @@ class Subscripts:
     def shape(
         self, parts: Sequence[Polynomial | None]
     ) -> tuple[frozenset[tuple[frozenset[str], Polynomial]], ...]:
-        """The names of the variables of each part with their coefficients; nothing for what is not linear."""
+        """The names of the variables of each part with their coefficients; nothing for what is not linear.
+
+        Of what is no sum these are the names in it that vary: ``i < h - 1 ? i + 1 : h - 1`` is one of ``i`` alone.
+        """
         return tuple(
-            frozenset(
-                (self.ring.names_in(Polynomial.symbol(name)), part.coefficient(name, 1))
-                for name in self.variables(part)
-            )
+            frozenset((self._varying_in(name), part.coefficient(name, 1)) for name in self.variables(part))
             if part is not None
             else frozenset()
             for part in parts
@@ -184,6 +184,9 @@ class Subscripts:
         last = [self.linear(limit) for limit in self.limits[variable]]
         reached = [rest + factor * (limit - 1) for limit in last if limit is not None]
         return tuple(bound for each in reached for bound in self._extreme(each, direction))
+
+    def _varying_in(self, symbol: str) -> frozenset[str]:
+        return frozenset(filter(self._varies, self.ring.names_in(Polynomial.symbol(symbol))))
 
     def _varies(self, symbol: str) -> bool:
         return not self.is_uniform(self.ring.write(Polynomial.symbol(symbol)))

@@ -83,7 +83,7 @@ static inline const char *cached_explain(int leaf)
   case 1: return "12 <= R_B, Z_B < B + 2, B <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
       "statements; no-caching: 4b: not cached: x";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
-  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
+  case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";
   }
 }
@@ -185,42 +185,54 @@ static inline cf_count cached_left_out(const cf_machine *machine, int n, int dim
 }
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
-    */
+   cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   perhaps 2, else 1. */
 static inline cf_count cached_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int dim,
     int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    /* T0 = 256, U0 = 4, M = 8 */
+    /* T0 = 256, U0 = 4, M = 8, 4 together */
+    { { 160, 0, 144, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 108, 6208, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8, 2 together */
+    { { 208, 0, 208, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 156, 0, 156, 6208, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8, 1 together */
     { { 448, 0, 192, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 144, 6208, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
-    /* T0 = 256, U0 = 2, M = 8 */
-    { { 224, 0, 96, 4160, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 72, 3136, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 4 together */
+    { { 56, 0, 24, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 18, 832, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 2 together */
+    { { 56, 0, 24, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 18, 832, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
+    /* T0 = 128, U0 = 1, M = 16, 1 together */
+    { { 56, 0, 24, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 18, 832, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 },
   };
   /* dim * B < n - 1 ? dim * B : n - 1 */
   const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1));
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
-  (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += 0;
+    cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
-  case 2: /* T0 = 256, U0 = 2, M = 8 */
-    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+  case 2: /* T0 = 128, U0 = 1, M = 16 */
+    if (!(41 <= cf_amount(machine->registers_per_thread) && 128 <= cf_amount(machine->threads_per_block)
         && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
-    cf_work_of += 1;
-    cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
+    cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 128);
     cf_launch.steps = 0;
     cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0)));
-    cf_launch.is_cut = cf_limit0 % 512 != 0;
+    cf_launch.is_cut = cf_limit0 % 128 != 0;
     break;
   default:
     return CF_SATURATED;

@@ -159,11 +159,10 @@ def test_every_instance_reads_what_the_source_does(name: str, tmp_path: Path) ->
 
 
 def test_what_unsigned_numbers_choose_is_in_no_box() -> None:
-    body = STEPS.format(step="unsigned a = i + r, b = j + t; s += x[(a % m)*n + b % n] * w[r*k + t];")
-    source = PLANE.format(parameters=PARAMETERS, body=body)
-    assert recipes_of(source)["window product"] is None
-    assert "feed_w" in sources_of(source)["f.cu"]
-    assert "feed_x" not in sources_of(source)["f.cu"]
+    body = STEPS.format(step="unsigned a = i + r, b = j + t; s += x[a % m][b % n] * w[r*k + t];")
+    source = PLANE.format(parameters="const float x[m][n], const float *w, float *y", body=body)
+    assert "function of one sum" in (recipes_of(source)["window product"] or "")
+    assert "stage_from" not in sources_of(source)["f.cu"]
 
 
 MAPS: Mapping[str, str] = {

@@ -183,6 +183,14 @@ KERNEL clamped(int h, int w, const float *a, float *b)
   b[i * w + j] = 0.2f * (a[i * w + j] + a[up * w + j] + a[down * w + j] + a[i * w + left] + a[i * w + right]);
 }
 
+KERNEL five_on_ring(int h, int w, const float *a, float *b)
+{
+  const int i = middle(), j = last();
+  if (i >= h || j >= w) return;
+  const int up = (i + h - 1) % h, down = (i + 1) % h, left = (j + w - 1) % w, right = (j + 1) % w;
+  b[i * w + j] = 0.2f * (a[i * w + j] + a[up * w + j] + a[down * w + j] + a[i * w + left] + a[i * w + right]);
+}
+
 KERNEL border(int h, int w, const float *a, float *b)
 {
   const int i = middle(), j = last(), at = i * w + j;
