@@ -12,7 +12,7 @@ they read (`windows.py`); points for which the conditions do not hold do what th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
@@ -20,6 +20,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -36,6 +37,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.walk import subexpressions
+from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.unroll_and_jam import is_short
 
 LARGE = 1 << 12
@@ -61,6 +63,15 @@ def interior_of(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> Interio
         rest + constant for rest, constant in found.least.items() if found.may_fail(rest, constant)
     )
     return Interior(changed, conditions) if changed != tuple(body) else Interior(tuple(body), ())
+
+
+def holds_between(value: Polynomial, ends: Mapping[str, tuple[Expr, Expr]]) -> Expr:
+    """Return the condition that a sum is at least 0 while coordinates are from their first to their last values."""
+    least: dict[str, Expr] = {}
+    for name, (first, last) in ends.items():
+        factor = value.coefficient(name, 1)
+        least[name] = last if factor and factor.constant_value() < 0 else first
+    return Binary("<=", ZERO, substitute(Ring().write(value), least))
 
 
 class _Deciding:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, KernelStmt, Vectors, VectorStore
 from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction, plus
-from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -41,6 +40,7 @@ from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
+from comprehensive.schedule.interior import holds_between
 from comprehensive.schedule.window import Window
 from comprehensive.schedule.windows import Cut, Windows
 
@@ -142,17 +142,16 @@ class Vectored:
 
     def _is_at_least_zero(self, value: Polynomial) -> Expr:
         """The condition that a sum is at least 0 at all points of the vector, in all rows of the thread."""
-        at: dict[str, Expr] = {}
-        for number, c in enumerate(self.context.tile.coordinates):
-            factor = value.coefficient(c.name, 1)
-            is_up = not factor or factor.constant_value() > 0
-            if number == self.last:
-                at[c.name] = self._first if is_up else plus(self._first, IntLiteral(VECTOR - 1))
-            else:
-                begin = Binary("*", self.context.name(f"t{number}"), Name(c.each))
-                end = Binary("-", self._end_of_rows(number), ONE)
-                at[c.name] = Binary("+", self.context.name(f"o{number}"), begin if is_up else end)
-        return Binary("<=", ZERO, substitute(Ring().write(value), at))
+        *others, last = self.context.tile.coordinates
+        ends: dict[str, tuple[Expr, Expr]] = {
+            last.name: (self._first, plus(self._first, IntLiteral(VECTOR - 1)))
+        }
+        for number, c in enumerate(others):
+            origin = self.context.name(f"o{number}")
+            begin = Binary("*", self.context.name(f"t{number}"), Name(c.each))
+            end = Binary("-", self._end_of_rows(number), ONE)
+            ends[c.name] = Binary("+", origin, begin), Binary("+", origin, end)
+        return holds_between(value, ends)
 
     def _end_of_rows(self, number: int) -> Expr:
         """Return where the thread's rows end, counted from where the tile begins."""

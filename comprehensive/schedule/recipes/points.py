@@ -3,6 +3,7 @@
 ::
 
     if the tile is inside of the limits:  float value[U0][U1];  all points: value = ...;  all points: b[y0][y1] = value
+                                          (far from borders without the choices there: `interior.py`)
     else:                                 point by point, where it is inside
 
 Statements that all points do together, serial loops among them, are jammed; what stands under a condition on data, or
@@ -19,14 +20,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt
+from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.metafork.ast import Assign, Binary, Block, If, Index, Name
+from comprehensive.metafork.ast import Assign, Binary, Block, Expr, If, Index, Name
 from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import ONE, TileContext
 from comprehensive.schedule.instances import Instance, point_instances
+from comprehensive.schedule.interior import holds_between, interior_of
 from comprehensive.schedule.legality import point_obstacle
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.stream import streamed
@@ -89,11 +92,25 @@ def _shift(nest: Nest, tile: RegisterTile) -> int:
     return 0
 
 
+def _ends(context: TileContext) -> dict[str, tuple[Expr, Expr]]:
+    """Return the first and the last value of each coordinate in the tile of the block."""
+    return {
+        c.name: (origin, Binary("-", Binary("+", origin, c.extent), ONE))
+        for number, c in enumerate(context.tile.coordinates)
+        for origin in [context.name(f"o{number}")]
+    }
+
+
 def _points(context: TileContext, windows: Sequence[Windows]) -> tuple[KernelStmt, ...]:
     result: tuple[KernelStmt, ...] = ()
     for number, alternative in reversed(list(enumerate(context.tile.alternatives))):
         jam, partial = jammed_points(context, alternative.body)
         whole = jam.all(alternative.body)
+        inside = interior_of(context.nest, context.tile, alternative.body)
+        if inside.conditions:
+            far, _ = jammed_points(context, inside.body)
+            is_far = conjunction([holds_between(value, _ends(context)) for value in inside.conditions])
+            whole = (If(is_far, far.all(inside.body), whole, uniform=True),)
         both: tuple[KernelStmt, ...] = (If(context.is_whole(), whole, partial, uniform=True),)
         if windows:
             can = Binary("&&", Binary("<", ONE, Name(TOGETHER)), in_vectors(context))

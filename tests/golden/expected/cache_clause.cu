@@ -85,14 +85,34 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
     }
   } else {
     if (o0 + T0 * U0 <= y_1_limit) {
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 9 "cache_clause.mf"
-        if (y_1 >= 1)
-          y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
-      }
+      if (0 <= o0 - 1) {
+        {
+          float value[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0);
+#line 10 "cache_clause.mf"
+            value[r0] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+          }
 #line "cache_clause.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0);
+#line 10 "cache_clause.mf"
+            y[y_1] = value[r0];
+          }
+        }
+#line "cache_clause.cu"
+      } else {
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+#line 9 "cache_clause.mf"
+          if (y_1 >= 1)
+            y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+        }
+#line "cache_clause.cu"
+      }
     } else {
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
