@@ -11,6 +11,7 @@ Every loop is expanded into numpy columns; conditions on data count as true.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,12 @@ import numpy as np
 from comprehensive.loops.access import Access, SerialLoop, accesses
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest
+from comprehensive.loops.normalize.if_conversion import if_converted
+from comprehensive.loops.normalize.single_assignment import single_assigned
+from comprehensive.loops.traverse import all_names, map_bands
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Expr, ScalarType
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import common_type
 from comprehensive.metafork.walk import all_statements_in, declared
 from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, converted, evaluate
@@ -44,6 +49,7 @@ def reach(nest: Nest, arguments: Mapping[str, int | float], *, corners: bool = F
     needed = {a.name: 0 for a in nest.arrays if a.dims is None or a.dims[0] is None}
     if not needed:
         return needed
+    nest = _with_choices(nest)
     types = types_of(nest)
     for access in accesses(with_conversions(nest, types)):
         if access.array in needed:
@@ -53,6 +59,17 @@ def reach(nest: Nest, arguments: Mapping[str, int | float], *, corners: bool = F
             if len(_column(columns)):
                 needed[access.array] = max(needed[access.array], int(index.max()) + 1)
     return needed
+
+
+def _with_choices(nest: Nest) -> Nest:
+    """The nest with integers that it changes step by step (``if (a < 0) a = -a;``) as choices where they are read."""
+    name = Namer(all_names(nest))
+    # A name with two types is none of these integers.
+    types = {**dict.fromkeys(all_names(nest), ScalarType.DOUBLE), **types_of(nest)}
+    types |= {a.name: a.type for a in nest.arrays}
+    nest = map_bands(nest, lambda band: replace(band, body=if_converted(band.body, types, name)))
+    converted = {**types, **types_of(nest)}
+    return map_bands(nest, lambda band: replace(band, body=single_assigned(band.body, converted, name)))
 
 
 def types_of(nest: Nest) -> Types:

@@ -45,6 +45,9 @@ def reached(nest: Nest, values: Mapping[str, int] = VALUES) -> int:
         "for (int w = m; w >= 1; w--) a[w] = 1;",
         "a[k < m ? 1 : 0] = 1;",
         "a[(k + m) % 7] = 1;",
+        "int p = v*B + u - 2; if (p < 0) p = -p; a[p] = 1;",
+        "int p = v - 1, q = u; if (p < 0) p = 0; if (p >= n) p = n - 1; else q = q + 1; a[p*B + q] = 1;",
+        "int p = v; p = p > 1 ? 1 : p; { float t = 0; if (p) t = 1; } { int t = 0; if (p) t = 1; a[p] = t; }",
         "a[(-k) / 2 + ((~k) & 3) + (m >> 1)] = 1;",
     ],
 )
