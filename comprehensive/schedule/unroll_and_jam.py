@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from comprehensive.kernel_ir.terms import constant, counting
+from comprehensive.kernel_ir.terms import constant, counting, least, product, times
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import rename
@@ -39,8 +39,8 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import declared, statements_in, subexpressions
-from comprehensive.schedule.context import ONE, TileContext, is_same_for_all_points
+from comprehensive.metafork.walk import declared, own_expressions, statements_in, subexpressions
+from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
 
 
@@ -61,6 +61,8 @@ class UnrollAndJam:
     """The origins of the tile, by coordinate, where they are not those of the context."""
     serpentine: bool = False
     """Whether every other row of points is done backwards."""
+    cut: bool = False
+    """Whether points outside of the limits do what the last ones inside do, but for stores."""
 
     def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements for all points, inside of the limits or not."""
@@ -170,7 +172,7 @@ class UnrollAndJam:
         computed = self._computed(Assign(held, "=", value, statement.span))
         stored = replace(self.one(statement), operator="=", value=held)
         array = Declare(self.context.nest.array(statement.target.array).type, held.array, self.shape())
-        return Block((array, *computed, *self.at_points((stored,))))
+        return Block((array, *computed, *self.at_points((stored,), guards=self._guards())))
 
     def _updated(self, statement: Assign) -> Stmt:
         """All places and values before all atomic updates: what these need is then read together."""
@@ -192,7 +194,11 @@ class UnrollAndJam:
             value = held
         update = replace(update, target=replace(update.target, subscripts=(place,)), value=value)
         before = self.at_points(computed) if computed else ()
-        return Block((*declared, *before, *self.at_points((update,))))
+        return Block((*declared, *before, *self.at_points((update,), guards=self._guards())))
+
+    def _guards(self) -> tuple[Expr, ...]:
+        """The conditions under which a point stores, by coordinate."""
+        return self.context.inside() if self.cut else ()
 
     def one(self, statement: Stmt) -> Stmt:
         """The statement at one point, its scalars being elements of arrays."""
@@ -220,12 +226,20 @@ class UnrollAndJam:
             place = Binary("+", origin, self.places[number])
             if guards:
                 inner = (If(guards[number], inner),)
+            elif self.cut:
+                place = self._last_inside(number, place)
             inner = (constant(c.name, place), *inner)
             turn = context.names[f"r{number}"]
             if self.serpentine and number == len(self.places) - 1:
                 turn, inner = context.names["turn"], (self._back_and_forth(number), *inner)
             inner = (counting(turn, Name(c.each), inner, unrolled=unrolled),)
         return inner
+
+    def _last_inside(self, number: int, place: Expr) -> Expr:
+        """The value of a coordinate, or the one inside of the limits that is nearest to it."""
+        found = least(place, Binary("-", self.context.limit(number), ONE))
+        is_before = Binary("<", place, ZERO)
+        return Conditional(is_before, ZERO, found) if self.context.tile.coordinates[number].shift else found
 
     def _back_and_forth(self, number: int) -> Stmt:
         """Return the statement that names the point of a row which a turn is for.
@@ -246,10 +260,38 @@ class UnrollAndJam:
 
 
 def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAndJam, tuple[Stmt, ...]]:
-    """Return the unroll and jam for all points of a thread, and the body point by point, inside of the limits."""
+    """Return the unroll and jam for all points of a thread, and the body where the limits cut the tile.
+
+    There all points do it, some without storing anything, if registers have room for what they read at a time; else it
+    is done point by point.
+    """
     scalars = jammed_scalars(context.nest, body)
     jam = UnrollAndJam(context, scalars, context.rows_side_by_side(), context.flat)
-    return jam, jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False)
+    one_by_one = jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False)
+    if context.tile.predicate is not None or not _is_straight(context.nest, body):
+        return jam, one_by_one
+    points = product([Name(c.each) for c in context.tile.coordinates])
+    have_room = Binary("<=", times(points, IntLiteral(_most_reads(context, body))), IntLiteral(MOST_READS))
+    return jam, (If(have_room, replace(jam, cut=True).all(body), one_by_one),)
+
+
+def _most_reads(context: TileContext, body: Sequence[Stmt]) -> int:
+    """The most reads of data in a statement."""
+    data = {array.name for array in context.nest.arrays}
+    found = (
+        sum(isinstance(e, Index) and e.array in data for x in own_expressions(s) for e in subexpressions(x))
+        for s in statements_in(tuple(body))
+    )
+    return max(found, default=0)
+
+
+def _is_straight(nest: Nest, body: Sequence[Stmt]) -> bool:
+    """Whether all points of a thread do each statement together: nothing is done under a condition."""
+    return all(
+        isinstance(s, Declare | Assign)
+        or (isinstance(s, For) and is_jammed(nest, s) and _is_straight(nest, s.body))
+        for s in body
+    )
 
 
 def single_point(context: TileContext, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -262,6 +304,9 @@ def _reads_data(expr: Expr) -> bool:
     return any(isinstance(e, Index) for e in subexpressions(expr))
 
 
+MOST_READS = 24
+"""The reads of a thread that are in flight at a time where the limits cut a tile: with 56 of them, those of seven points
+for each of eight, a stencil of 101 x 131 x 97 took 1.13 times as long as point by point (one H200)."""
 SHORT = 32
 """Steps of a loop that is unrolled whole."""
 

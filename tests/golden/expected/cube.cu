@@ -97,21 +97,60 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     }
 #line "cube.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
-          if (y1 < y1_limit)
+    if (U0 * U1 * U2 * 2 <= 24) {
+      {
+        float value[U0][U1][U2];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+            #pragma unroll
             for (int r2 = 0; r2 < U2; r2++) {
-              const int y2 = o2 + (r2 * T2 + t2);
-              if (y2 < y2_limit)
+              const int y2 = o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2 + (r2 * T2 + t2) : y2_limit
+                  - 1;
 #line 8 "cube.mf"
-                b[y0 * b_stride0 + y1 * b_stride1 + y2] = 0.25f
-                    * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+              value[r0][r1][r2] = 0.25f * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+            }
+          }
+        }
+#line "cube.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit)
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (t1 * U1 + r1);
+              if (y1 < y1_limit)
+                #pragma unroll
+                for (int r2 = 0; r2 < U2; r2++) {
+                  const int y2 = o2 + (r2 * T2 + t2);
+                  if (y2 < y2_limit)
+#line 8 "cube.mf"
+                    b[y0 * b_stride0 + y1 * b_stride1 + y2] = value[r0][r1][r2];
+                }
             }
         }
-    }
+      }
+    } else
+#line "cube.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit)
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (t1 * U1 + r1);
+            if (y1 < y1_limit)
+              for (int r2 = 0; r2 < U2; r2++) {
+                const int y2 = o2 + (r2 * T2 + t2);
+                if (y2 < y2_limit)
+#line 8 "cube.mf"
+                  b[y0 * b_stride0 + y1 * b_stride1 + y2] = 0.25f
+                      * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+              }
+          }
+      }
 #line "cube.cu"
   }
 }

@@ -64,12 +64,44 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
     }
 #line "double.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+    if (U0 * 3 <= 24) {
+      {
+        double value[U0];
+        {
+          float read_x[U0];
+          double read_y[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
+                - 1;
 #line 6 "double.mf"
-        y[y_1] = alpha * x[y_1] + y[y_1] / 3;
-    }
+            read_x[r0] = cf_again(x[y_1]);
+#line 6 "double.mf"
+            read_y[r0] = cf_again(y[y_1]);
+          }
+#line "double.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 6 "double.mf"
+            value[r0] = alpha * read_x[r0] + read_y[r0] / 3;
+        }
+#line "double.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+          if (y_1 < y_1_limit)
+#line 6 "double.mf"
+            y[y_1] = value[r0];
+        }
+      }
+    } else
+#line "double.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 6 "double.mf"
+          y[y_1] = alpha * x[y_1] + y[y_1] / 3;
+      }
 #line "double.cu"
   }
 }

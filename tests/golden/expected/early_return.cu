@@ -52,12 +52,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) settle_tile(
     }
 #line "early_return.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+    if (U0 * 2 <= 24) {
+      {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 8 "early_return.mf"
-        y[y_1] += x[y_1];
-    }
+          value[r0] = y[y_1] + x[y_1];
+        }
+#line "early_return.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+          if (y_1 < y_1_limit)
+#line 8 "early_return.mf"
+            y[y_1] = value[r0];
+        }
+      }
+    } else
+#line "early_return.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 8 "early_return.mf"
+          y[y_1] += x[y_1];
+      }
 #line "early_return.cu"
   }
 }

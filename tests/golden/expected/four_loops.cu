@@ -220,21 +220,60 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     }
 #line "four_loops.cu"
   } else {
-    for (int r0 = 0; r0 < U1; r0++) {
-      const int y1 = o0 + (t0 * U1 + r0);
-      if (y1 < y1_limit)
-        for (int r1 = 0; r1 < U2; r1++) {
-          const int y2 = o1 + (t1 * U2 + r1);
-          if (y2 < y2_limit)
+    if (U1 * U2 * U3 * 2 <= 24) {
+      {
+        float value[U1][U2][U3];
+        #pragma unroll
+        for (int r0 = 0; r0 < U1; r0++) {
+          const int y1 = o0 + (t0 * U1 + r0) < y1_limit - 1 ? o0 + (t0 * U1 + r0) : y1_limit - 1;
+          #pragma unroll
+          for (int r1 = 0; r1 < U2; r1++) {
+            const int y2 = o1 + (t1 * U2 + r1) < y2_limit - 1 ? o1 + (t1 * U2 + r1) : y2_limit - 1;
+            #pragma unroll
             for (int r2 = 0; r2 < U3; r2++) {
-              const int y3 = o2 + (r2 * T3 + t2);
-              if (y3 < y3_limit)
+              const int y3 = o2 + (r2 * T3 + t2) < y3_limit - 1 ? o2 + (r2 * T3 + t2) : y3_limit
+                  - 1;
 #line 9 "four_loops.mf"
-                y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] =
-                    x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+              value[r0][r1][r2] = x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+            }
+          }
+        }
+#line "four_loops.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U1; r0++) {
+          const int y1 = o0 + (t0 * U1 + r0);
+          if (y1 < y1_limit)
+            #pragma unroll
+            for (int r1 = 0; r1 < U2; r1++) {
+              const int y2 = o1 + (t1 * U2 + r1);
+              if (y2 < y2_limit)
+                #pragma unroll
+                for (int r2 = 0; r2 < U3; r2++) {
+                  const int y3 = o2 + (r2 * T3 + t2);
+                  if (y3 < y3_limit)
+#line 9 "four_loops.mf"
+                    y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] = value[r0][r1][r2];
+                }
             }
         }
-    }
+      }
+    } else
+#line "four_loops.cu"
+      for (int r0 = 0; r0 < U1; r0++) {
+        const int y1 = o0 + (t0 * U1 + r0);
+        if (y1 < y1_limit)
+          for (int r1 = 0; r1 < U2; r1++) {
+            const int y2 = o1 + (t1 * U2 + r1);
+            if (y2 < y2_limit)
+              for (int r2 = 0; r2 < U3; r2++) {
+                const int y3 = o2 + (r2 * T3 + t2);
+                if (y3 < y3_limit)
+#line 9 "four_loops.mf"
+                  y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] =
+                      x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+              }
+          }
+      }
 #line "four_loops.cu"
   }
 }

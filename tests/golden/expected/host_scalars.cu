@@ -54,12 +54,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
     }
 #line "host_scalars.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+    if (U0 * 2 <= 24) {
+      {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 8 "host_scalars.mf"
-        y[y_1] = twice * x[y_1 + half];
-    }
+          value[r0] = twice * x[y_1 + half];
+        }
+#line "host_scalars.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+          if (y_1 < y_1_limit)
+#line 8 "host_scalars.mf"
+            y[y_1] = value[r0];
+        }
+      }
+    } else
+#line "host_scalars.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 8 "host_scalars.mf"
+          y[y_1] = twice * x[y_1 + half];
+      }
 #line "host_scalars.cu"
   }
 }

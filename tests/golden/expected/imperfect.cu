@@ -412,19 +412,58 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
     }
 #line "imperfect.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit) {
+    if (U0 * U1 * 3 <= 24) {
+      float factor[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++)
 #line 7 "imperfect.mf"
-            float factor = 2 * w[y0];
+          factor[r0][r1] = 2 * w[y0];
+      }
+#line "imperfect.cu"
+      {
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 12 "imperfect.mf"
-            y[y0 * y_stride0 + y1] = x[y0 * x_stride0 + y1] * factor + sum[y0];
+            value[r0][r1] = x[y0 * x_stride0 + y1] * factor[r0][r1] + sum[y0];
           }
         }
-    }
+#line "imperfect.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit)
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (y1 < y1_limit)
+#line 12 "imperfect.mf"
+                y[y0 * y_stride0 + y1] = value[r0][r1];
+            }
+        }
+      }
+    } else
+#line "imperfect.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit)
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (y1 < y1_limit) {
+#line 7 "imperfect.mf"
+              float factor = 2 * w[y0];
+#line 12 "imperfect.mf"
+              y[y0 * y_stride0 + y1] = x[y0 * x_stride0 + y1] * factor + sum[y0];
+            }
+          }
+      }
 #line "imperfect.cu"
   }
 }
@@ -459,12 +498,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
     }
 #line "imperfect.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+    if (U0 * 2 <= 24) {
+      {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 13 "imperfect.mf"
-        last[y_1] = y[y_1 * y_stride0];
-    }
+          value[r0] = y[y_1 * y_stride0];
+        }
+#line "imperfect.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+          if (y_1 < y_1_limit)
+#line 13 "imperfect.mf"
+            last[y_1] = value[r0];
+        }
+      }
+    } else
+#line "imperfect.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 13 "imperfect.mf"
+          last[y_1] = y[y_1 * y_stride0];
+      }
 #line "imperfect.cu"
   }
 }

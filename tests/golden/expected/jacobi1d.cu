@@ -224,12 +224,45 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         }
 #line "jacobi1d.cu"
       } else {
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (0 <= y && y < y_limit)
+        if (U0 * 4 <= 24) {
+          {
+            int value[U0];
+            {
+              int read_a[3][U0];
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++) {
+                const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+                    + (r0 * T0 + t0) : y_limit - 1;
 #line 20 "jacobi1d.mf"
-            a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
-        }
+                read_a[0][r0] = cf_again(a[N + y]);
+#line 20 "jacobi1d.mf"
+                read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+                read_a[2][r0] = cf_again(a[N + y + 2]);
+              }
+#line "jacobi1d.cu"
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
+              if (0 <= y && y < y_limit)
+#line 20 "jacobi1d.mf"
+                a[y + 1] = value[r0];
+            }
+          }
+        } else
+#line "jacobi1d.cu"
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+            if (0 <= y && y < y_limit)
+#line 20 "jacobi1d.mf"
+              a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+          }
 #line "jacobi1d.cu"
       }
     }
@@ -293,12 +326,45 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         }
 #line "jacobi1d.cu"
       } else {
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (0 <= y && y < y_limit)
+        if (U0 * 4 <= 24) {
+          {
+            int value[U0];
+            {
+              int read_a[3][U0];
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++) {
+                const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+                    + (r0 * T0 + t0) : y_limit - 1;
 #line 22 "jacobi1d.mf"
-            a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
-        }
+                read_a[0][r0] = cf_again(a[y]);
+#line 22 "jacobi1d.mf"
+                read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+                read_a[2][r0] = cf_again(a[y + 2]);
+              }
+#line "jacobi1d.cu"
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
+              if (0 <= y && y < y_limit)
+#line 22 "jacobi1d.mf"
+                a[N + y + 1] = value[r0];
+            }
+          }
+        } else
+#line "jacobi1d.cu"
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+            if (0 <= y && y < y_limit)
+#line 22 "jacobi1d.mf"
+              a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+          }
 #line "jacobi1d.cu"
       }
     }

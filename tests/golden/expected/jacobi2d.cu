@@ -240,19 +240,52 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
       }
 #line "jacobi2d.cu"
     } else {
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-            if (0 <= y1 && y1 < y1_limit)
+      if (U0 * U1 * 6 <= 24) {
+        {
+          float value[U0][U1];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
+                  + (r1 * T1 + t1) : y1_limit - 1;
 #line 17 "jacobi2d.mf"
-              b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
+              value[r0][r1] = 0.2f
                   * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
                   + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
                   + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
+            }
           }
-      }
+#line "jacobi2d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0);
+            if (y0 < y0_limit)
+              #pragma unroll
+              for (int r1 = 0; r1 < U1; r1++) {
+                const int y1 = o1 + (r1 * T1 + t1);
+                if (0 <= y1 && y1 < y1_limit)
+#line 17 "jacobi2d.mf"
+                  b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
+              }
+          }
+        }
+      } else
+#line "jacobi2d.cu"
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit)
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (0 <= y1 && y1 < y1_limit)
+#line 17 "jacobi2d.mf"
+                b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
+                    * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+                    + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+                    + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
+            }
+        }
 #line "jacobi2d.cu"
     }
   }
@@ -634,19 +667,52 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
       }
 #line "jacobi2d.cu"
     } else {
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-            if (0 <= y1 && y1 < y1_limit)
+      if (U0 * U1 * 6 <= 24) {
+        {
+          float value[U0][U1];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
+                  + (r1 * T1 + t1) : y1_limit - 1;
 #line 29 "jacobi2d.mf"
-              a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
+              value[r0][r1] = 0.2f
                   * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
                   + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
                   + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
+            }
           }
-      }
+#line "jacobi2d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0);
+            if (y0 < y0_limit)
+              #pragma unroll
+              for (int r1 = 0; r1 < U1; r1++) {
+                const int y1 = o1 + (r1 * T1 + t1);
+                if (0 <= y1 && y1 < y1_limit)
+#line 29 "jacobi2d.mf"
+                  a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
+              }
+          }
+        }
+      } else
+#line "jacobi2d.cu"
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit)
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (0 <= y1 && y1 < y1_limit)
+#line 29 "jacobi2d.mf"
+                a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
+                    * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+                    + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+                    + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
+            }
+        }
 #line "jacobi2d.cu"
     }
   }

@@ -133,19 +133,75 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
     }
 #line "matadd.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit) {
+    if (U0 * U1 * 3 <= 24) {
+      {
+        int value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 16 "matadd.mf"
-            c[y0 * c_stride0 + y1] = a[y0 * a_stride0 + y1] + b[y0 * b_stride0 + y1];
-            c[y0 * c_stride0 + (y1 + N / 2)] = a[y0 * a_stride0 + (y1 + N / 2)]
-                + b[y0 * b_stride0 + (y1 + N / 2)];
+            value[r0][r1] = a[y0 * a_stride0 + y1] + b[y0 * b_stride0 + y1];
           }
         }
-    }
+#line "matadd.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit)
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (y1 < y1_limit)
+#line 16 "matadd.mf"
+                c[y0 * c_stride0 + y1] = value[r0][r1];
+            }
+        }
+      }
+#line "matadd.cu"
+      {
+        int value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+#line 17 "matadd.mf"
+            value[r0][r1] = a[y0 * a_stride0 + (y1 + N / 2)] + b[y0 * b_stride0 + (y1 + N / 2)];
+          }
+        }
+#line "matadd.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit)
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (y1 < y1_limit)
+#line 17 "matadd.mf"
+                c[y0 * c_stride0 + (y1 + N / 2)] = value[r0][r1];
+            }
+        }
+      }
+    } else
+#line "matadd.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit)
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (y1 < y1_limit) {
+#line 16 "matadd.mf"
+              c[y0 * c_stride0 + y1] = a[y0 * a_stride0 + y1] + b[y0 * b_stride0 + y1];
+              c[y0 * c_stride0 + (y1 + N / 2)] = a[y0 * a_stride0 + (y1 + N / 2)]
+                  + b[y0 * b_stride0 + (y1 + N / 2)];
+            }
+          }
+      }
 #line "matadd.cu"
   }
 }

@@ -59,12 +59,41 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
     }
 #line "math.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+    if (U0 * 4 <= 24) {
+      {
+        double value[U0];
+        {
+          double read_x[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
+                - 1;
 #line 8 "math.mf"
-        y[y_1] = sqrt(fabs(x[y_1])) + exp(-x[y_1]) * pow(x[y_1], 3.0);
-    }
+            read_x[r0] = cf_again(x[y_1]);
+          }
+#line "math.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 8 "math.mf"
+            value[r0] = sqrt(fabs(read_x[r0])) + exp(-read_x[r0]) * pow(read_x[r0], 3.0);
+        }
+#line "math.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+          if (y_1 < y_1_limit)
+#line 8 "math.mf"
+            y[y_1] = value[r0];
+        }
+      }
+    } else
+#line "math.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 8 "math.mf"
+          y[y_1] = sqrt(fabs(x[y_1])) + exp(-x[y_1]) * pow(x[y_1], 3.0);
+      }
 #line "math.cu"
   }
 }

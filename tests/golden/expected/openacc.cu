@@ -72,12 +72,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
     }
 #line "openacc.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit)
+    if (U0 * 2 <= 24) {
+      {
+        int value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 8 "openacc.c"
-        a[(long)t * m + y] += a[(long)(t - 1) * m + y];
-    }
+          value[r0] = a[(long)t * m + y] + a[(long)(t - 1) * m + y];
+        }
+#line "openacc.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (y < y_limit)
+#line 8 "openacc.c"
+            a[(long)t * m + y] = value[r0];
+        }
+      }
+    } else
+#line "openacc.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (y < y_limit)
+#line 8 "openacc.c"
+          a[(long)t * m + y] += a[(long)(t - 1) * m + y];
+      }
 #line "openacc.cu"
   }
 }
@@ -110,12 +130,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
     }
 #line "openacc.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit)
+    if (U0 * 2 <= 24) {
+      {
+        long place[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 12 "openacc.c"
-        atomicAdd(&h[a[n - 1 + (long)y * -1] & 15], 1);
-    }
+          place[r0] = a[n - 1 + (long)y * -1] & 15;
+        }
+#line "openacc.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (y < y_limit)
+#line 12 "openacc.c"
+            atomicAdd(&h[place[r0]], 1);
+        }
+      }
+    } else
+#line "openacc.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (y < y_limit)
+#line 12 "openacc.c"
+          atomicAdd(&h[a[n - 1 + (long)y * -1] & 15], 1);
+      }
 #line "openacc.cu"
   }
 }
@@ -158,12 +198,33 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
       }
 #line "openacc.cu"
     } else {
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = first + (r0 * T0 + t0);
-        if (y < y_limit)
+      if (U0 <= 24) {
+        {
+          long place[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = first + (r0 * T0 + t0) < y_limit - 1 ? first + (r0 * T0 + t0) : y_limit
+                - 1;
 #line 12 "openacc.c"
-          atomicAdd(&shared_h[a[n - 1 + (long)y * -1] & 15], 1);
-      }
+            place[r0] = a[n - 1 + (long)y * -1] & 15;
+          }
+#line "openacc.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = first + (r0 * T0 + t0);
+            if (y < y_limit)
+#line 12 "openacc.c"
+              atomicAdd(&shared_h[place[r0]], 1);
+          }
+        }
+      } else
+#line "openacc.cu"
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = first + (r0 * T0 + t0);
+          if (y < y_limit)
+#line 12 "openacc.c"
+            atomicAdd(&shared_h[a[n - 1 + (long)y * -1] & 15], 1);
+        }
 #line "openacc.cu"
     }
   }

@@ -206,23 +206,114 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
     }
 #line "resident_rows.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+    if (U0 * 2 <= 24) {
+      float most[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 6 "resident_rows.mf"
-        float most = a[y_1 * a_stride0];
-        for (int j = 0; j < j_limit; j++)
-#line 9 "resident_rows.mf"
-          most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
-        float sum = 0.0f;
-        for (int j = 0; j < j_limit; j++) {
-          y[y_1 * y_stride0 + j] = expf(a_2[y_1 * a_2_stride0 + j] - most);
-          sum += y[y_1 * y_stride0 + j];
-        }
-        for (int j = 0; j < j_limit; j++)
-          y[y_1 * y_stride0 + j] /= sum;
+        most[r0] = a[y_1 * a_stride0];
       }
-    }
+#line 7 "resident_rows.mf"
+      for (int j = 0; j < j_limit; j++)
+#line "resident_rows.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 9 "resident_rows.mf"
+          most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
+        }
+#line "resident_rows.cu"
+      float sum[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 10 "resident_rows.mf"
+        sum[r0] = 0.0f;
+      for (int j = 0; j < j_limit; j++) {
+#line "resident_rows.cu"
+        {
+          float value[U0];
+          {
+            float read_a_2[U0];
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
+                  - 1;
+#line 12 "resident_rows.mf"
+              read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
+            }
+#line "resident_rows.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 12 "resident_rows.mf"
+              value[r0] = expf(read_a_2[r0] - most[r0]);
+          }
+#line "resident_rows.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0);
+            if (y_1 < y_1_limit)
+#line 12 "resident_rows.mf"
+              y[y_1 * y_stride0 + j] = value[r0];
+          }
+        }
+#line "resident_rows.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 13 "resident_rows.mf"
+          sum[r0] += y[y_1 * y_stride0 + j];
+        }
+      }
+#line 15 "resident_rows.mf"
+      for (int j = 0; j < j_limit; j++) {
+#line "resident_rows.cu"
+        {
+          float value[U0];
+          {
+            float read_y[U0];
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
+                  - 1;
+#line 16 "resident_rows.mf"
+              read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+            }
+#line "resident_rows.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 16 "resident_rows.mf"
+              value[r0] = read_y[r0] / sum[r0];
+          }
+#line "resident_rows.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y_1 = o0 + (r0 * T0 + t0);
+            if (y_1 < y_1_limit)
+#line 16 "resident_rows.mf"
+              y[y_1 * y_stride0 + j] = value[r0];
+          }
+        }
+      }
+    } else
+#line "resident_rows.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit) {
+#line 6 "resident_rows.mf"
+          float most = a[y_1 * a_stride0];
+          for (int j = 0; j < j_limit; j++)
+#line 9 "resident_rows.mf"
+            most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+          float sum = 0.0f;
+          for (int j = 0; j < j_limit; j++) {
+            y[y_1 * y_stride0 + j] = expf(a_2[y_1 * a_2_stride0 + j] - most);
+            sum += y[y_1 * y_stride0 + j];
+          }
+          for (int j = 0; j < j_limit; j++)
+            y[y_1 * y_stride0 + j] /= sum;
+        }
+      }
 #line "resident_rows.cu"
   }
 }

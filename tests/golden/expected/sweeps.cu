@@ -95,12 +95,33 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
       }
 #line "sweeps.cu"
     } else {
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
+      if (U0 * 3 <= 24) {
+        {
+          float value[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+                + (r0 * T0 + t0) : y_limit - 1;
 #line 7 "sweeps.mf"
-          b[y + 1] = 0.5f * (a[y] + a[y + 2]);
-      }
+            value[r0] = 0.5f * (a[y] + a[y + 2]);
+          }
+#line "sweeps.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+            if (0 <= y && y < y_limit)
+#line 7 "sweeps.mf"
+              b[y + 1] = value[r0];
+          }
+        }
+      } else
+#line "sweeps.cu"
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (0 <= y && y < y_limit)
+#line 7 "sweeps.mf"
+            b[y + 1] = 0.5f * (a[y] + a[y + 2]);
+        }
 #line "sweeps.cu"
     }
   }
@@ -294,12 +315,33 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     }
 #line "sweeps.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (0 <= y && y < y_limit)
+    if (U0 * 2 <= 24) {
+      {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+              + (r0 * T0 + t0) : y_limit - 1;
 #line 11 "sweeps.mf"
-        a[y + 1] = b[y + 1];
-    }
+          value[r0] = b[y + 1];
+        }
+#line "sweeps.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (0 <= y && y < y_limit)
+#line 11 "sweeps.mf"
+            a[y + 1] = value[r0];
+        }
+      }
+    } else
+#line "sweeps.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (0 <= y && y < y_limit)
+#line 11 "sweeps.mf"
+          a[y + 1] = b[y + 1];
+      }
 #line "sweeps.cu"
   }
 }

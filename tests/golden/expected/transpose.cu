@@ -142,16 +142,45 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     }
 #line "transpose.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit)
+    if (U0 * U1 * 2 <= 24) {
+      {
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 16 "transpose.mf"
-            c[y1 * c_stride0 + y0] = a[y0 * a_stride0 + y1];
+            value[r0][r1] = a[y0 * a_stride0 + y1];
+          }
         }
-    }
+#line "transpose.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit)
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (y1 < y1_limit)
+#line 16 "transpose.mf"
+                c[y1 * c_stride0 + y0] = value[r0][r1];
+            }
+        }
+      }
+    } else
+#line "transpose.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit)
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (y1 < y1_limit)
+#line 16 "transpose.mf"
+              c[y1 * c_stride0 + y0] = a[y0 * a_stride0 + y1];
+          }
+      }
 #line "transpose.cu"
   }
 }
