@@ -64,6 +64,11 @@ def type_of(expr: Expr, environment: Mapping[str, ScalarType]) -> ScalarType:
             assert_never(expr)
 
 
+def as_type(value: Expr, type: ScalarType, environment: Mapping[str, ScalarType]) -> Expr:
+    """The value as one of a type, converted where it has another one."""
+    return value if type_of(value, environment) is type else Cast(type, value)
+
+
 def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
     """The expression with the arguments of calls converted as C does it by the prototype of the function.
 

@@ -37,7 +37,7 @@ INNER_TURNS = 4
 EXTENT_BITS = 7
 """The bits of an extent of data, as far as a block looks at it, along all dimensions but the last."""
 LEAST_WINDOW = 3
-"""The least number of rows, and of elements of a row, of a window that is more than one element."""
+"""The rows, and the elements of a row, of the least window around an element."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
 
@@ -104,11 +104,12 @@ class _Tile:
         return least - turn, turn * 1000
 
     def _part_in_rows(self, together: int, length: int, once: Work) -> tuple[Work, Work]:
-        """Return the same for one row of windows that are one piece: they are taken to be as high as wide."""
+        """Return the same for a row of windows that are one piece, which have some rows more than the least one."""
         narrow, wide = LEAST_WINDOW, length - 1
+        rows = (narrow + wide) // 2
         around = INNER_TURNS ** max(0, self.loops - 2)
         least, most = (
-            (self._block(together, 1, cut=False, rest=turns, rows=turns) - once) * (1 / (turns * around))
+            (self._block(together, 1, cut=False, rest=turns, rows=rows) - once) * (1 / (rows * around))
             for turns in (narrow, wide)
         )
         turn = (most - least) * (1 / (wide - narrow))

@@ -12,13 +12,14 @@ is read, and not the point: the elements inside of the bounds are those that the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
-from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, Unary
+from comprehensive.loops.types import as_type, type_of
+from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, ScalarType, Unary
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import children
 
@@ -136,8 +137,8 @@ def _bounds(
     return None
 
 
-def without_bounds(expr: Expr, bounding: frozenset[Expr]) -> Expr:
-    """The expression where all these comparisons hold."""
+def without_bounds(expr: Expr, bounding: frozenset[Expr], types: Mapping[str, ScalarType]) -> Expr:
+    """The expression where all these comparisons hold; ``types`` are those of all names."""
 
     def decided(e: Expr) -> Expr:
         if not isinstance(e, Conditional):
@@ -147,7 +148,7 @@ def without_bounds(expr: Expr, bounding: frozenset[Expr]) -> Expr:
             (e.otherwise, comparisons_without(e.condition)),
         ):
             if found is not None and frozenset(found) <= bounding:
-                return branch
+                return as_type(branch, type_of(e, types), types)
         return e
 
     return map_expression(expr, decided)

@@ -39,8 +39,11 @@ from comprehensive.schedule.mapped_subscripts import PLACE
 
 @dataclass(frozen=True, slots=True)
 class BoxCut:
-    """A box along an axis of which the front may be cut off: ``begin`` is the subscript from which on it is copied,
-    ``origin`` that of its first place, ``first`` the least one that the points and steps inside of the limits read."""
+    """A box along an axis of which the front may be cut off.
+
+    ``begin`` is the value of the axis' sum from which on it is copied, ``origin`` that of its first place, ``first``
+    the least one that the points and steps inside of the limits read.
+    """
 
     begin: str
     origin: Expr

@@ -57,6 +57,7 @@ from comprehensive.schedule.box_nest import LoopNest
 from comprehensive.schedule.boxes import Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
 from comprehensive.schedule.fragments import Fragments
+from comprehensive.schedule.legality import types_in
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reference_groups import loop_nest
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -335,7 +336,8 @@ class BoxLoop:
         if not bounding:
             return self._rows_of_steps()
         split = self.loops.split
-        body = map_expressions(split.body, lambda expr: without_bounds(expr, bounding))
+        types = types_in(self.context.nest, self.context.tile)
+        body = map_expressions(split.body, lambda expr: without_bounds(expr, bounding, types))
         inside = replace(
             self, loops=replace(self.loops, path=(*self.loops.path[:-1], replace(split, body=body)))
         )

@@ -20,15 +20,15 @@ MOST_AXES = 4
 @dataclass(frozen=True, slots=True)
 class BoxAxis:
     """A direction of a box: the subscript is the sum of the variables times their ``factors``, of ``rest`` and of 0 up
-    to ``span``.  Along a variable with a negative factor it runs down."""
+    to ``span``, or a function of it.  Along a variable with a negative factor it runs down."""
 
     factors: Mapping[str, int]
     rest: Expr
     span: int
     low: Expr | None = None
-    """The first subscript that the program reads, if it says which."""
+    """The first value of the sum at which the program reads, if it says which."""
     high: Expr | None = None
-    """The subscript behind the last one that it reads."""
+    """The value behind the last one at which it reads."""
     of_place: Expr | None = None
     """The function of that sum, over ``PLACE``, that is the subscript in truth (`mapped_subscripts.py`); None for the
     sum itself."""

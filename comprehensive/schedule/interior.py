@@ -3,11 +3,12 @@
 ::
 
     if (i == 0 || i == n - 1) b[i][j] = a[i][j]; else b[i][j] = a[i - 1][j] + a[i + 1][(j + 1) % m];
-        -->  b[i][j] = a[i - 1][j] + a[i + 1][j + 1]      where 0 <= i - 1, 0 <= n - 2 - i, 0 <= j + 1, 0 <= m - 2 - j
+        -->  b[i][j] = a[i - 1][j] + a[i + 1][j + 1]      where 0 <= i - 1, 0 <= n - 2 - i, 0 <= m - 2 - j
 
-Comparisons of coordinates are decided as a point in the middle of large extents decides them, and remainders are the
-numbers that they are there.  What is left reads the rows of arrays as they lie in memory, so that neighbours share what
-they read (`windows.py`); points for which the conditions do not hold do what the program says.
+A border is a constant number of points wide, at 0 or at an extent: comparisons of one coordinate with such places are
+decided as a point in the middle decides them, and remainders by an extent are the numbers that they are there.  What
+is left reads the rows of arrays as they lie in memory, so that neighbours share what they read (`windows.py`); points
+for which the conditions do not hold do what the program says.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from comprehensive.loops.extremes import at_least_zero
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import substitute
+from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -38,18 +40,20 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.schedule.context import ZERO
+from comprehensive.schedule.legality import point_obstacle, types_in
 from comprehensive.schedule.unroll_and_jam import is_short
 
 LARGE = 1 << 12
-"""An extent of which the middle is far from its ends, by more than other scalars are."""
-SMALL = 2
-"""The value of scalars that are no extents where a point in the middle decides about them."""
+"""An extent whose middle is far from both ends."""
+WIDEST = 1 << 8
+"""The most points of a border."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interior:
-    """A body without choices that only points near a border make otherwise, and sums of coordinates, each at least 0
-    where that is what the program does.  There are none where it is the body of the program."""
+    """A body without the choices that only points near a border make otherwise, and sums, each at least 0 at points
+    that do what it says: a coordinate less a constant, or an extent less a coordinate and a constant.  Without
+    conditions all points do so."""
 
     body: tuple[Stmt, ...]
     conditions: tuple[Polynomial, ...]
@@ -62,7 +66,9 @@ def interior_of(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> Interio
     conditions = tuple(
         rest + constant for rest, constant in found.least.items() if found.may_fail(rest, constant)
     )
-    return Interior(changed, conditions) if changed != tuple(body) else Interior(tuple(body), ())
+    # Without a condition around them, arrays of a point may be declared where all points do a statement together.
+    is_as_before = point_obstacle(nest, changed) is None or point_obstacle(nest, tuple(body)) is not None
+    return Interior(changed, conditions) if is_as_before else Interior(tuple(body), ())
 
 
 def holds_between(value: Polynomial, ends: Mapping[str, tuple[Expr, Expr]]) -> Expr:
@@ -74,35 +80,40 @@ def holds_between(value: Polynomial, ends: Mapping[str, tuple[Expr, Expr]]) -> E
     return Binary("<=", ZERO, substitute(Ring().write(value), least))
 
 
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The truth of a condition in the middle, and sums that are all at least 0 only where it is the same."""
+
+    truth: bool
+    sums: tuple[Polynomial, ...]
+
+
 class _Deciding:
     """The rewriting of one body, and the sums that are at least 0 where it is what the program does."""
 
     def __init__(self, nest: Nest, tile: RegisterTile) -> None:
         self._ring = Ring()
-        self._scalars = {s.name for s in nest.scalars if s.type.is_integer and s.type.is_signed}
+        self._types = types_in(nest, tile)
         self._coordinates = {c.name for c in tile.coordinates}
+        self._extents = self._extents_of(nest, tile)
         self._counts: dict[str, int] = {}
         """The steps of the loops around that have constant ones."""
-        self._middle = self._of_middle(nest, tile)
         self.least: dict[Polynomial, int] = {}
         """The least constant with which each sum without one has to be at least 0."""
 
-    def _of_middle(self, nest: Nest, tile: RegisterTile) -> dict[str, int]:
-        """Return the values of names at a point in the middle."""
+    def _extents_of(self, nest: Nest, tile: RegisterTile) -> set[str]:
+        """Return the integers that are extents of arrays or limits of coordinates, but for a constant: none is
+        negative."""
         dims = [d for a in nest.arrays for d in a.dims or () if d is not None]
-        extents = {name for e in (*dims, *(c.limit for c in tile.coordinates)) for name in names_read(e)}
-        values = {name: LARGE if name in extents else SMALL for name in sorted(self._scalars)}
-        for c in tile.coordinates:
-            limit = self._ring.read(c.limit)
-            known = set(limit.symbols) <= values.keys()
-            values[c.name] = int(limit.evaluate(values)) // 2 if known else LARGE // 2
-        return values
+        values = map(self._ring.read, (*dims, *(c.limit for c in tile.coordinates)))
+        signed = {s.name for s in nest.scalars if s.type.is_integer and s.type.is_signed}
+        plain = (v.symbols[0] for v in values if len(v.symbols) == 1 and v - v.constant_term == _one(v))
+        return signed.intersection(plain)
 
     def may_fail(self, rest: Polynomial, constant: int) -> bool:
-        """Whether a sum may be negative at points that there are, as far as its signs tell."""
-        values = [rest.coefficient(name, 1) for name in rest.symbols]
-        is_of_points = set(rest.symbols) <= self._coordinates
-        return constant < 0 or not is_of_points or any(value.constant_value() < 0 for value in values)
+        """Whether a sum may be negative at points inside of the limits, whose coordinates are at least 0."""
+        is_coordinate = set(rest.symbols) <= self._coordinates
+        return constant < 0 or not is_coordinate or rest != _one(rest)
 
     # --- statements and expressions
 
@@ -114,7 +125,7 @@ class _Deciding:
             case Declare(initial=initial):
                 return (statement if initial is None else replace(statement, initial=self.expr(initial)),)
             case Assign(target=Index() as target, value=value):
-                moved = self.expr(target)
+                moved = with_operands(target, self.expr)
                 assert isinstance(moved, Index)
                 return (replace(statement, target=moved, value=self.expr(value)),)
             case Assign(value=value):
@@ -122,9 +133,9 @@ class _Deciding:
             case Block():
                 return (Block(self.statements(statement.body)),)
             case If(condition=condition):
-                truth = self._decided(condition)
-                if truth is not None:
-                    chosen = self.statements(statement.then if truth else statement.otherwise)
+                decided = self._asked(condition)
+                if decided is not None:
+                    chosen = self.statements(statement.then if decided.truth else statement.otherwise)
                     return (Block(chosen),) if any(isinstance(s, Declare) for s in chosen) else chosen
                 then, otherwise = map(self.statements, (statement.then, statement.otherwise))
                 return (If(self.expr(condition), then, otherwise),)
@@ -144,97 +155,93 @@ class _Deciding:
     def expr(self, expr: Expr) -> Expr:
         match expr:
             case Conditional(condition=condition):
-                truth = self._decided(condition)
-                if truth is not None:
-                    return self.expr(expr.then if truth else expr.otherwise)
+                decided = self._asked(condition)
+                if decided is not None:
+                    chosen = expr.then if decided.truth else expr.otherwise
+                    return as_type(self.expr(chosen), type_of(expr, self._types), self._types)
             case Binary(operator="%"):
                 left, right = self.expr(expr.left), self.expr(expr.right)
                 number = self._remainder(left, right)
-                return replace(expr, left=left, right=right) if number is None else number
+                if number is None:
+                    return replace(expr, left=left, right=right)
+                return as_type(number, type_of(expr, self._types), self._types)
             case _:
                 pass
         return with_operands(expr, self.expr)
 
     def _remainder(self, left: Expr, right: Expr) -> Expr | None:
-        """The remainder of a sum where it is the sum less some times the divisor; None where that is not known."""
+        """The remainder of a sum by an extent, where it is the sum or the sum less the extent; None where it is not
+        known which."""
         value, divisor = self._read(left), self._read(right)
-        if value is None or divisor is None or self._moving.isdisjoint(value.symbols):
+        if value is None or divisor is None or divisor != _one(divisor):
             return None
-        if not self._moving.isdisjoint(divisor.symbols):
+        if not self._extents.issuperset(divisor.symbols) or self._coordinates.isdisjoint(value.symbols):
             return None
-        at, by = self._at_middle(value), self._at_middle(divisor)
-        if by <= 0 or at < 0:
+        times = self._at_middle(value) // LARGE
+        rest = value - times * divisor
+        # A sum that is not negative: where it is, C has another remainder.
+        sums = (rest, divisor - rest - 1)
+        if times not in (0, 1) or not all(map(self._is_border, sums)):
             return None
-        rest = value - at // by * divisor
-        # Where the dividend is negative, it is another number: here both summands are at least 0.
-        self._ask((rest, divisor - rest - 1))
-        return self._ring.write(rest)
+        self._ask(sums)
+        return left if times == 0 else self._ring.write(rest)
 
     # --- conditions
 
-    def _decided(self, condition: Expr) -> bool | None:
-        """The truth of a condition on coordinates in the middle, where it is decided; what it asks for is noted."""
-        moves = not self._moving.isdisjoint(names_read(condition))
-        truth = self._truth(condition) if moves else None
-        if truth is None:
-            return None
-        sums = self._sums(condition, wanted=truth)
-        if sums is None:
-            return None
-        self._ask(sums)
-        return truth
+    def _asked(self, condition: Expr) -> _Decided | None:
+        """Return how a condition is decided, if it is; what it asks for is noted."""
+        decided = self._decided(condition)
+        if decided is not None:
+            self._ask(decided.sums)
+        return decided
 
-    def _truth(self, condition: Expr) -> bool | None:
-        """The truth in the middle; None where other things decide."""
+    def _decided(self, condition: Expr) -> _Decided | None:
         match condition:
-            case Binary(operator="&&" | "||" as operator, left=left, right=right):
-                both = self._truth(left), self._truth(right)
-                if None in both:
+            case Binary(operator="&&" | "||" as operator):
+                both = [self._decided(condition.left), self._decided(condition.right)]
+                known = [each for each in both if each is not None]
+                if len(known) < len(both):
                     return None
-                return all(both) if operator == "&&" else any(both)
-            case Unary(operator="!", operand=operand):
-                truth = self._truth(operand)
-                return None if truth is None else not truth
+                decisive = [each for each in known if each.truth == (operator == "||")]
+                if decisive:
+                    return decisive[0]
+                return _Decided(operator == "&&", tuple(value for each in known for value in each.sums))
+            case Unary(operator="!"):
+                decided = self._decided(condition.operand)
+                return None if decided is None else replace(decided, truth=not decided.truth)
             case Binary(operator="==" | "!=" as operator):
                 apart = self._read(Binary("-", condition.left, condition.right))
-                return None if apart is None else (self._at_middle(apart) == 0) == (operator == "==")
-            case _:
-                least = self._comparison(condition)
-                return None if least is None else self._at_middle(least) >= 0
-
-    def _sums(self, condition: Expr, *, wanted: bool) -> tuple[Polynomial, ...] | None:
-        """Return sums that are all at least 0 only where the condition, which is so in the middle, is as ``wanted``."""
-        match condition:
-            case Binary(operator="&&" | "||" as operator, left=left, right=right):
-                if (operator == "&&") == wanted:
-                    both = self._sums(left, wanted=wanted), self._sums(right, wanted=wanted)
-                    return None if both[0] is None or both[1] is None else (*both[0], *both[1])
-                return self._sums(left if self._truth(left) == wanted else right, wanted=wanted)
-            case Unary(operator="!", operand=operand):
-                return self._sums(operand, wanted=not wanted)
-            case Binary(operator="==" | "!=" as operator):
-                if (operator == "==") == wanted:
+                if apart is None or self._at_middle(apart) == 0:
                     return None
-                apart = self._read(Binary("-", condition.left, condition.right))
-                return None if apart is None else (apart - 1 if self._at_middle(apart) > 0 else -apart - 1,)
-            case _:
-                least = self._comparison(condition)
-                return None if least is None else (least if wanted else -least - 1,)
-
-    def _comparison(self, condition: Expr) -> Polynomial | None:
-        """A sum that is at least 0 exactly where a comparison of known integers holds."""
-        match condition:
+                apart = apart if self._at_middle(apart) > 0 else -apart
+                return self._border(operator == "!=", apart - 1)
             case Binary(operator="<" | "<=" | ">" | ">="):
-                is_known = self._read(Binary("-", condition.left, condition.right)) is not None
-                return at_least_zero(self._ring, condition) if is_known else None
+                if self._read(Binary("-", condition.left, condition.right)) is None:
+                    return None
+                least = at_least_zero(self._ring, condition)
+                assert least is not None, "a comparison"
+                truth = self._at_middle(least) >= 0
+                return self._border(truth, least if truth else -least - 1)
             case _:
                 return None
 
-    def _read(self, expr: Expr) -> Polynomial | None:
-        """The sum that an expression of signed integers is; None for others, and where it is none that is known."""
-        literals = [e for e in subexpressions(expr) if isinstance(e, IntLiteral)]
-        value = self._ring.read(expr) if all(e.type.is_signed for e in literals) else None
-        return value if value is not None and self._is_known(value) else None
+    def _border(self, truth: bool, value: Polynomial) -> _Decided | None:
+        return _Decided(truth, (value,)) if self._is_border(value) else None
+
+    def _is_border(self, value: Polynomial) -> bool:
+        """Whether a sum says that a coordinate is so many points away from 0, or from an extent, in all turns of loops:
+        it is then no larger than integers are."""
+        turns = sum(abs(value.coefficient(name, 1).constant_value()) * n for name, n in self._counts.items())
+        fixed = value.substitute(dict.fromkeys(self._counts, 0))
+        own = [name for name in fixed.symbols if name in self._coordinates]
+        rest = fixed - fixed.constant_term
+        if len(own) != 1 or abs(fixed.constant_term) + turns > WIDEST:
+            return False
+        (coordinate,) = own
+        up = Polynomial.symbol(coordinate)
+        if rest == up:
+            return True
+        return rest + up == _one(rest + up) != Polynomial.constant(0)
 
     def _ask(self, sums: Sequence[Polynomial]) -> None:
         for value in sums:
@@ -245,22 +252,24 @@ class _Deciding:
             rest = value - constant
             self.least[rest] = min(constant, self.least.get(rest, constant))
 
-    # --- names
+    # --- sums
 
-    @property
-    def _moving(self) -> set[str]:
-        return self._coordinates | self._counts.keys()
-
-    def _is_known(self, value: Polynomial) -> bool:
-        """Whether a sum is one of coordinates and loops of constant steps, times constants, and of scalars."""
-        moving = self._moving & set(value.symbols)
-        factors = [value.coefficient(name, 1) for name in moving]
-        return (
-            set(value.symbols) <= self._moving | self._scalars
-            and value.is_integral
-            and all(value.degree(name) == 1 for name in moving)
-            and all(factor.is_constant for factor in factors)
-        )
+    def _read(self, expr: Expr) -> Polynomial | None:
+        """The sum of coordinates, extents and turns of loops, times constants, that an expression of signed integers
+        is; None for others."""
+        parts = list(subexpressions(expr))
+        if not all(e.type.is_signed for e in parts if isinstance(e, IntLiteral)):
+            return None
+        known = self._coordinates | self._extents | self._counts.keys()
+        value = self._ring.read(expr)
+        is_linear = names_read(expr) <= known and value.is_integral and value.total_degree <= 1
+        return value if is_linear and set(value.symbols) <= known else None
 
     def _at_middle(self, value: Polynomial) -> int:
-        return int(value.evaluate({**self._middle, **{name: n // 2 for name, n in self._counts.items()}}))
+        middle = dict.fromkeys(self._extents, LARGE) | dict.fromkeys(self._coordinates, LARGE // 2)
+        return int(value.evaluate(middle | {name: count // 2 for name, count in self._counts.items()}))
+
+
+def _one(value: Polynomial) -> Polynomial:
+    """The sum of the names in a polynomial where that is one name; 0 for others."""
+    return Polynomial.symbol(value.symbols[0]) if len(value.symbols) == 1 else Polynomial.constant(0)

@@ -17,18 +17,19 @@ under another one, it has to be there all the same.  A subscript may also be a f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Conditional,
     Declare,
     Expr,
     For,
@@ -224,18 +225,21 @@ class _References:
 
     def _is_computed(self, under: Sequence[Expr]) -> bool:
         """Whether comparisons read data or what a point computes, or compare no signed integers."""
-        parts = [e for each in under for e in subexpressions(each)]
-        return not (
-            all(isinstance(e, Name | IntLiteral | Unary | Binary) for e in parts)
-            and all(e.type.is_signed for e in parts if isinstance(e, IntLiteral))
-            and self._is_signed(e.identifier for e in parts if isinstance(e, Name))
-        )
+        chooses = any(isinstance(e, Conditional) for each in under for e in subexpressions(each))
+        return chooses or not all(map(self._is_signed, under))
 
-    def _is_signed(self, names: Iterable[str]) -> bool:
-        """Whether these are signed integers that are the same for all points, coordinates or iterators."""
+    def _is_signed(self, expr: Expr) -> bool:
+        """Whether all in an expression are signed integers, coordinates, iterators or the same for all points."""
         signed = {s.name for s in self.nest.scalars if s.type.is_integer and s.type.is_signed}
         signed |= self._points | self._iterators | {b.name for b in self.tile.batch}
-        return signed.issuperset(names)
+        return all(
+            e.identifier in signed
+            if isinstance(e, Name)
+            else e.type.is_signed
+            if isinstance(e, IntLiteral)
+            else isinstance(e, Unary | Binary | Conditional)
+            for e in subexpressions(expr)
+        )
 
     def _mapped(self, reference: Index) -> tuple[MappedSubscript, ...]:
         """Return the subscripts as functions of sums."""
@@ -245,7 +249,7 @@ class _References:
             mapped = mapped_subscript(self.ring, subscript, set(self._order), same)
             if mapped is None:
                 raise NoBoxError(f"a subscript of '{self._called(reference)}' is no function of one sum")
-            if mapped.of_place is not None and not self._is_signed(names_read(subscript)):
+            if mapped.of_place is not None and not self._is_signed(subscript):
                 raise NoBoxError(f"a subscript of '{self._called(reference)}' is chosen by unsigned numbers")
             found.append(mapped)
         return tuple(found)
@@ -303,6 +307,10 @@ class _References:
             for value, least, most, of_place in zip(values, low, high, maps, strict=True)
         )
         is_there = corners or self.nest.array(first.array).whole_rows
+        # A function may be one for the places of a reference alone: there must be no others between these.
+        apart = [sorted(set(along)) for along in zip(*constants.values(), strict=True)]
+        if any(maps) and any(b - a > 1 for along in apart for a, b in pairwise(along)):
+            is_there = False
         if len(members) > 1 and (not is_there or long_axes(axes) > MOST_AXES):
             return [group for member in members for group in self._grouped([member], bounds, maps)]
         if bounds is not None:

@@ -305,8 +305,8 @@ def _reads_data(expr: Expr) -> bool:
 
 
 MOST_READS = 24
-"""The reads of a thread that are in flight at a time where the limits cut a tile: with 56 of them, those of seven points
-for each of eight, a stencil of 101 x 131 x 97 took 1.13 times as long as point by point (one H200)."""
+"""The reads of a thread that are in flight at a time where the limits cut a tile: with 56 of them, those of seven
+points for each of eight, a stencil of 101 x 131 x 97 took 1.13 times as long as point by point (one H200)."""
 SHORT = 32
 """Steps of a loop that is unrolled whole."""
 

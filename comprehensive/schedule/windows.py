@@ -41,7 +41,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import statements_in, subexpressions
-from comprehensive.schedule.interior import interior_of
+from comprehensive.schedule.interior import Interior
 from comprehensive.schedule.streamed_rows import Steps, steps_of
 from comprehensive.schedule.unroll_and_jam import is_short, scalars_of
 from comprehensive.schedule.window import Window, values_of
@@ -85,18 +85,19 @@ class Windows:
     """The sums that are at least 0 at the points for which this is the body (`interior.py`)."""
 
 
-def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
+def windows_of(nest: Nest, tile: RegisterTile, interiors: Sequence[Interior]) -> tuple[Windows, ...]:
     """Return the windows of each alternative of a tile, of its points that are far from borders.
 
     There are none unless all alternatives have them and points share what they read.
     """
     found: list[Windows] = []
-    for alternative in tile.alternatives:
-        inside = interior_of(nest, tile, alternative.body)
+    for inside in interiors:
         windows = _windows(nest, tile, inside.body)
         if windows is None:
             return ()
-        found.append(replace(windows, interior=inside.conditions))
+        # Of a point next to it, which may be near a border, nothing is known to be read.
+        is_alone = bool(inside.conditions) and windows.cut is not None and windows.cut.beside is not None
+        found.append(replace(windows, interior=inside.conditions, cut=None if is_alone else windows.cut))
     shared = any(len(window.offsets) > 1 for windows in found for window in windows.windows)
     return tuple(found) if shared else ()
 

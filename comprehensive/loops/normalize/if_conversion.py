@@ -20,11 +20,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.types import type_of
+from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Cast,
     Conditional,
     Declare,
     Expr,
@@ -115,5 +114,4 @@ def assigned_value(assign: Assign, types: Mapping[str, ScalarType]) -> Expr:
     value = assign.value
     if assign.operator != "=":
         value = Binary(assign.operator.removesuffix("="), assign.target, value, assign.span)
-    target = type_of(assign.target, types)
-    return value if type_of(value, types) is target else Cast(target, value, assign.span)
+    return as_type(value, type_of(assign.target, types), types)

@@ -29,7 +29,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import ONE, TileContext
 from comprehensive.schedule.instances import Instance, point_instances
-from comprehensive.schedule.interior import holds_between, interior_of
+from comprehensive.schedule.interior import Interior, holds_between, interior_of
 from comprehensive.schedule.legality import point_obstacle
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.stream import streamed
@@ -53,9 +53,11 @@ class Points:
         return replace(tile, coordinates=(*others, replace(last, shift=_shift(nest, tile))))
 
     def lower(self, context: TileContext) -> TileKernel:
-        windows = windows_of(context.nest, context.tile)
+        nest, tile = context.nest, context.tile
+        interiors = [interior_of(nest, tile, alternative.body) for alternative in tile.alternatives]
+        windows = windows_of(nest, tile, interiors)
         return TileKernel(
-            _points(context, windows),
+            _points(context, interiors, windows),
             context.tile.sizes,
             alignments=alignments_of(windows),
             together=(4, 2, 1) if windows else (),
@@ -101,12 +103,14 @@ def _ends(context: TileContext) -> dict[str, tuple[Expr, Expr]]:
     }
 
 
-def _points(context: TileContext, windows: Sequence[Windows]) -> tuple[KernelStmt, ...]:
+def _points(
+    context: TileContext, interiors: Sequence[Interior], windows: Sequence[Windows]
+) -> tuple[KernelStmt, ...]:
     result: tuple[KernelStmt, ...] = ()
     for number, alternative in reversed(list(enumerate(context.tile.alternatives))):
         jam, partial = jammed_points(context, alternative.body)
         whole = jam.all(alternative.body)
-        inside = interior_of(context.nest, context.tile, alternative.body)
+        inside = interiors[number]
         if inside.conditions:
             far, _ = jammed_points(context, inside.body)
             is_far = conjunction([holds_between(value, _ends(context)) for value in inside.conditions])

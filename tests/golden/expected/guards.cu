@@ -36,29 +36,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    if (0 <= o0 - 2046 && 0 <= -(o0 + T0 * U0 - 1) + 2048) {
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 - 2046 == 1 && y_1 >= 5)
-#line 7 "guards.mf"
-          y[y_1] = x[y_1];
-        else if (x[y_1] > 0.5f)
-          y[y_1] = 2 * x[y_1];
-      }
-#line "guards.cu"
-    } else {
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "guards.mf"
-        if (y_1 % 3 == 1 && y_1 >= 5)
-          y[y_1] = x[y_1];
-        else if (x[y_1] > 0.5f)
-          y[y_1] = 2 * x[y_1];
-      }
-#line "guards.cu"
+      if (y_1 % 3 == 1 && y_1 >= 5)
+        y[y_1] = x[y_1];
+      else if (x[y_1] > 0.5f)
+        y[y_1] = 2 * x[y_1];
     }
+#line "guards.cu"
   } else {
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);

@@ -43,7 +43,7 @@ def _points(step: str) -> Variant:
         ("if (i == 0 || j >= n - 2) y[i][j] = 0; else y[i][j] = x[i - 1][j + 2];", "y[y0][y1] = x[y0 - 1][y1 + 2];",
          {"y0 - 1", "n - y1 - 3"}),
         ("if (!(i > 2 && j > 1)) y[i][j] = 1;", "", {"y0 - 3", "y1 - 2"}),
-        ("y[i][j] = i > k ? x[i - k][j] : 0;", "y[y0][y1] = x[y0 - k][y1];", {"-k + y0 - 1"}),
+        ("y[i][j] = (i > 0 ? 1 : 2.5f) / 2;", "y[y0][y1] = (float)1 / 2;", {"y0 - 1"}),
     ],
 )  # fmt: skip
 def test_what_is_left_far_from_borders(step: str, left: str, conditions: set[str]) -> None:
@@ -60,6 +60,14 @@ def test_what_is_left_far_from_borders(step: str, left: str, conditions: set[str
         "y[i][j] = i - 1 < 5u ? x[i][j] : 0;",
         "y[i][j] = x[i][j] > 0 ? x[i][j] : 0;",
         "if (k > 1) y[i][j] = x[i][j]; else y[i][j] = 2 * x[i][j];",
+        "y[i][j] = i > k ? x[i - k][j] : 0;",
+        "y[i][j] = i + p >= k ? x[i][j] : 0;",
+        "y[i][j] = i < j ? x[i][j] : 0;",
+        "y[i][j] = x[i % 2][j] * ((i + j) % 2 == 0 ? 1.0f : -1.0f);",
+        "y[i][j] = x[i][j % k];",
+        "float s = 0; for (int a = 0; a < 3; a++) s += (a == 0 ? 2.0f : 1.0f) * x[i][j + a]; y[i][j] = s;",
+        "float s = 0; if (i > 0) { for (int a = 0; a < 3; a++) { float t[2]; t[0] = x[i][j]; s += t[0]; } } "
+        "y[i][j] = s;",
         "y[i][j] = x[(i * i) % m][j];",
     ],
 )
@@ -83,8 +91,10 @@ STEPS = {
     "s += x[(i + a + m - 1) % m][(j + b + n - 1) % n]; y[i][j] = s;",
     "nine, those outside left out": "float s = 0; for (int a = -1; a <= 1; a++) for (int b = -1; b <= 1; b++) "
     "if (i + a >= 0 && i + a < m && j + b >= 0 && j + b < n) s += x[i + a][j + b]; y[i][j] = s;",
-    "a border as wide as the caller says": "if (i < k || i >= m - k) y[i][j] = 0; "
-    "else y[i][j] = x[i - k][j] + x[i + k][j];",
+    "choices of other types": "y[i][j] = (i > 0 ? x[i - 1][j] : 0.0) + x[i][j] * 0.1f + (i > 2 ? i - 5 : 0u) "
+    "+ (j == 0 ? 0.5 : 1) / 3 * x[i][j] + (i % m) / 2;",
+    "arrays under a condition": "float s = 0; if (i > 0) { for (int a = 0; a < 3; a++) { float t[2]; "
+    "t[0] = x[i][j] + a; t[1] = x[i - 1][j]; s += t[a & 1] * t[1 - (a & 1)]; } } y[i][j] = s;",
 }
 
 
@@ -94,10 +104,23 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     run_all(source, ARRAYS, [{**run, **BLOCK} for run in PLANES], tmp_path)
 
 
-@pytest.mark.parametrize("name", [name for name in STEPS if name != "a border as wide as the caller says"])
+@pytest.mark.parametrize(
+    "name", [name for name in STEPS if "of other types" not in name and "arrays" not in name]
+)
 def test_neighbours_share_what_they_read(name: str) -> None:
     text = sources_of(PLANE.format(parameters=PARAMETERS, body=STEPS[name]))["f.cu"]
     assert "vectorize(" in text or "stream(" in text
+
+
+def test_a_row_that_points_near_a_border_do_not_read_may_not_be_there() -> None:
+    """A vector that the limits cut is read whole behind a pointer only where the rows next to it are read."""
+    step = "y[i*p + j] = i < m - 3 ? x[i*p + j] + x[i*p + j + 1] : 0;"
+    plain, chosen = (
+        sources_of(PLANE.format(parameters="const float *x, float *y", body=body))["f.cu"]
+        for body in ("y[i*p + j] = x[i*p + j] + x[i*p + j + 1];", step)
+    )
+    assert "? first < y1_limit :" in plain
+    assert "? first < y1_limit :" not in chosen
 
 
 FORMS = (

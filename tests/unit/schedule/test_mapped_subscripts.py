@@ -16,7 +16,7 @@ from comprehensive.schedule.mapped_subscripts import PLACE, mapped_subscript
 from tests.examples import seeds
 from tests.unit.loops.nests import body_of
 from tests.unit.schedule.test_window_product import BLOCK, LINE, PLANE, VOLUME, Arrays
-from tests.unit.schedule.tile_runs import compilation_of, recipes_of, run_all, sources_of
+from tests.unit.schedule.tile_runs import compilation_of, run_all, sources_of
 
 
 def _read(text: str) -> Expr:
@@ -149,6 +149,30 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
 }
 
 
+CASES |= {
+    "functions that are right only where they are used": (
+        PLANE.format(
+            parameters="const float x[m+k][n+k], float *y",
+            body=STEPS.format(
+                step="s += x[i + r > 50 ? i + r - 60 : i + r][j + t] + x[i + r + 60 > 50 ? i + r : i + r + 60][j + t];"
+            ),
+        ),
+        {"x": (("m+k", "n+k"), "f4"), "y": (("m*n",), "f4")},
+        [{"m": m, "n": n, "p": 1, "k": k} for m, n, k in ((2, 5, 2), (3, 33, 3), (20, 40, 9))],
+    ),
+    "conditions of another type": (
+        PLANE.format(
+            parameters="const float x[m][n], const float *w, float *y",
+            body=STEPS.format(
+                step="s += (i + r < m && j + t < n ? x[(i + r) % m][j + t] : 0.0) * w[r*k + t];"
+            ),
+        ),
+        {"x": (("m", "n"), "f4"), "w": (("k*k",), "f4"), "y": (("m*n",), "f4")},
+        PLANES,
+    ),
+}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_every_instance_reads_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays, runs = CASES[name]
@@ -158,11 +182,19 @@ def test_every_instance_reads_what_the_source_does(name: str, tmp_path: Path) ->
     run_all(source, arrays, [{**run, **BLOCK} for run in runs], tmp_path)
 
 
-def test_what_unsigned_numbers_choose_is_in_no_box() -> None:
-    body = STEPS.format(step="unsigned a = i + r, b = j + t; s += x[a % m][b % n] * w[r*k + t];")
-    source = PLANE.format(parameters="const float x[m][n], const float *w, float *y", body=body)
-    assert "function of one sum" in (recipes_of(source)["window product"] or "")
-    assert "stage_from" not in sources_of(source)["f.cu"]
+@pytest.mark.parametrize(
+    "step",
+    [
+        "unsigned a = i + r, b = j + t; s += x[a % m][b % n] * w[r*k + t];",
+        "int a = i + r - 4; s += x[i + r - 4u == 77u ? 0 : a < 0 ? 0 : a][(j + t) % n] * w[r*k + t];",
+    ],
+)
+def test_what_unsigned_numbers_choose_is_in_no_box(step: str) -> None:
+    parameters = "const float x[m][n], const float *w, float *y"
+    assert (
+        "stage_from"
+        not in sources_of(PLANE.format(parameters=parameters, body=STEPS.format(step=step)))["f.cu"]
+    )
 
 
 MAPS: Mapping[str, str] = {
