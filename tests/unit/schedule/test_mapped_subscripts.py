@@ -186,7 +186,8 @@ def test_every_instance_reads_what_the_source_does(name: str, tmp_path: Path) ->
     "step",
     [
         "unsigned a = i + r, b = j + t; s += x[a % m][b % n] * w[r*k + t];",
-        "int a = i + r - 4; s += x[i + r - 4u == 77u ? 0 : a < 0 ? 0 : a][(j + t) % n] * w[r*k + t];",
+        "int a = i + r - 4, b = j + t - 4; s += x[i + r - 4u == 77u ? 0 : a < 0 ? 0 : a]"
+        "[j + t - 4u == 77u ? 0 : b < 0 ? 0 : b] * w[r*k + t];",
     ],
 )
 def test_what_unsigned_numbers_choose_is_in_no_box(step: str) -> None:
