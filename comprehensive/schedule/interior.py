@@ -133,12 +133,13 @@ class _Deciding:
             case Block():
                 return (Block(self.statements(statement.body)),)
             case If(condition=condition):
+                condition = self.expr(condition)
                 decided = self._asked(condition)
                 if decided is not None:
                     chosen = self.statements(statement.then if decided.truth else statement.otherwise)
                     return (Block(chosen),) if any(isinstance(s, Declare) for s in chosen) else chosen
                 then, otherwise = map(self.statements, (statement.then, statement.otherwise))
-                return (If(self.expr(condition), then, otherwise),)
+                return (If(condition, then, otherwise),)
             case For(start=IntLiteral(value=0), relation="<", step=IntLiteral(value=1)) if is_short(
                 statement
             ):
@@ -154,11 +155,16 @@ class _Deciding:
 
     def expr(self, expr: Expr) -> Expr:
         match expr:
-            case Conditional(condition=condition):
+            case Conditional():
+                # Choices in the condition first: of a number that is held between two ends, for example.
+                condition = self.expr(expr.condition)
                 decided = self._asked(condition)
                 if decided is not None:
                     chosen = expr.then if decided.truth else expr.otherwise
                     return as_type(self.expr(chosen), type_of(expr, self._types), self._types)
+                return replace(
+                    expr, condition=condition, then=self.expr(expr.then), otherwise=self.expr(expr.otherwise)
+                )
             case Binary(operator="%"):
                 left, right = self.expr(expr.left), self.expr(expr.right)
                 number = self._remainder(left, right)

@@ -82,6 +82,8 @@ STEPS = {
     "the mean of five, stopped at the border": "int u = i > 0 ? i - 1 : 0, d = i < m - 1 ? i + 1 : m - 1, "
     "l = j > 0 ? j - 1 : 0, r = j < n - 1 ? j + 1 : n - 1; "
     "y[i][j] = 0.2f * (x[i][j] + x[u][j] + x[d][j] + x[i][l] + x[i][r]);",
+    "held between two ends": "int l = j - 1 < 0 ? 0 : j - 1, r = i + 1; l = l >= n ? n - 1 : l; r = r < 0 ? 0 : r; "
+    "r = r > m - 1 ? m - 1 : r; y[i][j] = x[i][l] + x[r][j] * x[i][j];",
     "the border by itself": "if (i == 0 || i == m - 1 || j == 0 || j == n - 1) y[i][j] = x[i][j]; "
     "else y[i][j] = x[i - 1][j] + x[i + 1][j] - x[i][j - 1] * x[i][j + 1];",
     "a ring": "y[i][j] = x[(i + 1) % m][j] - x[(i + m - 1) % m][j] + x[i][(j + 1) % n] * x[i][(j + n - 1) % n];",
