@@ -152,8 +152,9 @@ class _Staging(Walk):
             case StageBox():
                 box, numbers = self._begun[statement.feed]
                 numbers = {**numbers, "valid": self._values(statement.valid)}
-                begin, moved = 0, box_copies(numbers, lambda *places: self._element(statement, places))
-                if not statement.places:
+                if statement.places:
+                    begin, moved = 0, box_copies(numbers, lambda *places: self._element(statement, places))
+                else:
                     begin, moved = self._value(statement.source.subscripts[0], 0), box_copies(numbers)
                 self._write_down(
                     statement.feed, statement.source.array, "box", statement.shared, begin, moved, box
