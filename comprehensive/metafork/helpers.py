@@ -18,7 +18,6 @@ from comprehensive.metafork.ast import (
     Assign,
     Block,
     Declare,
-    Expr,
     If,
     Index,
     MetaFor,
@@ -54,15 +53,6 @@ class Helper:
     body: tuple[Stmt, ...]
     span: Span
     """The place of its name."""
-
-    @property
-    def expression(self) -> Expr | None:
-        """The value of a function that does nothing but return it."""
-        match self.body:
-            case (Assign(Name("return"), "=", value),):
-                return value
-            case _:
-                return None
 
 
 def name_of(item: Item) -> Token | None:

@@ -12,6 +12,7 @@ source (``c ? f(a[i]) : 0``) runs under it still.  What is inlined has the place
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -52,7 +53,7 @@ from comprehensive.metafork.local_pointers import place
 from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
 from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
-from comprehensive.metafork.returns import Returns, needs_flag
+from comprehensive.metafork.returns import Choice, Returns, Value, last_value, needs_flag, value_names
 from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.scope import Kind, Scope, Symbol
 from comprehensive.metafork.substitution import Part, Substitution
@@ -60,8 +61,8 @@ from comprehensive.metafork.tokens import Origin
 from comprehensive.metafork.walk import (
     assigned_scalars,
     declared,
-    names,
     statements_in,
+    subexpressions,
     subexpressions_in,
 )
 
@@ -287,17 +288,17 @@ class Inliner:
             for p, value in zip(helper.parameters, given, strict=True)
             if p.is_data and (part := self._part(value)) is not None
         }
-        value = helper.expression
         bound = [(p, v) for p, v in zip(helper.parameters, given, strict=True) if not p.is_data]
-        if value is not None:
-            uses = list(names(value))
-            own = {
-                p.name: self._argument(helper, p, v, before, hoists and uses.count(p.name) > 1)
-                for p, v in bound
-            }
-            found = Substitution(own, arrays, call.span).expression(value)
-            return self._converted(found, helper.result)
-        return self._with_statements(helper, call, bound, arrays, before)
+        match last_value(helper.body):
+            case ((), value) if hoists or not isinstance(value, Choice) or all(map(_is_cheap, given)):
+                uses = Counter(value_names(value))
+                own = {
+                    p.name: self._argument(helper, p, v, before, hoists and uses[p.name] > 1)
+                    for p, v in bound
+                }
+                return self._value(value, Substitution(own, arrays, call.span), helper.result)
+            case _:
+                return self._with_statements(helper, call, bound, arrays, before)
 
     def _with_statements(
         self,
@@ -320,13 +321,26 @@ class Inliner:
             self._declare(fresh, kind, Kind.LOCAL_ARRAY if rank else Kind.LOCAL, rank)
             own[name] = Name(fresh, call.span)
             renamed[name] = Part(fresh)
+        substitution = Substitution(own, renamed, call.span)
+        if (last := last_value(helper.body)) is not None:
+            statements, value = last
+            before += substitution.body(statements)
+            return self._value(value, substitution, helper.result)
         result = self._variable(f"{helper.name}_value", helper.result, None, before, call.span)
         done: Name | None = None
         if needs_flag(helper.body):
             done = self._variable(f"{helper.name}_done", ScalarType.INT, IntLiteral(0), before, call.span)
         returns = Returns(result.identifier, None if done is None else done.identifier)
-        before += Substitution(own, renamed, call.span).body(returns.structured(helper.body))
+        before += substitution.body(returns.structured(helper.body))
         return result
+
+    def _value(self, value: Value, substitution: Substitution, kind: ScalarType) -> Expr:
+        """What a call returns, in the terms of the place of the call; each value has the type of the function."""
+        if isinstance(value, Choice):
+            condition = substitution.expression(value.condition)
+            then, otherwise = (self._value(v, substitution, kind) for v in (value.then, value.otherwise))
+            return Conditional(condition, then, otherwise, substitution.span or condition.span)
+        return self._converted(substitution.expression(value), kind)
 
     def _argument(self, helper: Helper, p: Parameter, value: Expr, before: list[Stmt], hoists: bool) -> Expr:
         if hoists and not _is_light(value):
@@ -417,6 +431,12 @@ def _is_light(value: Expr) -> bool:
             return isinstance(operand, IntLiteral | FloatLiteral | Name)
         case _:
             return False
+
+
+def _is_cheap(value: Expr) -> bool:
+    """Whether a value is arithmetic on scalars, which a compiler does once however often it is written."""
+    scalar = (IntLiteral, FloatLiteral, Name, Binary, Unary, Cast)
+    return _is_light(value) or all(isinstance(e, scalar) for e in subexpressions(value))
 
 
 def _size(body: tuple[Stmt, ...]) -> int:

@@ -8,17 +8,24 @@
 
     for (...) if (a[k] > x) return k;          for (...) if (a[k] > x) { value = k; done = 1; break; }
     return -1;                            -->  if (!done) value = -1;
+
+Where nothing but conditions stands between the returns of a function, its value is one expression: the calls of a
+clamp by early returns become the same as those of one that chooses by ``?:``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 from comprehensive.metafork.ast import (
     Assign,
+    Block,
     Break,
     DoWhile,
+    Expr,
     For,
     If,
     IntLiteral,
@@ -30,6 +37,70 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.helpers import always_returns, is_return, may_return
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.walk import names
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The value ``then`` where a condition holds, else the value ``otherwise``."""
+
+    condition: Expr
+    then: Value
+    otherwise: Value
+
+
+Value: TypeAlias = "Expr | Choice"
+"""What a function returns: an expression, or one of two values."""
+
+
+def last_value(body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], Value] | None:
+    """The statements before the value that a body returns, and that value; None where statements choose it::
+
+    x = x * x;  if (x > c) return c;  return x;   -->   (x = x * x;),  Choice(x > c, c, x)
+    """
+    position = next((k for k, statement in enumerate(body) if may_return(statement)), None)
+    if position is None:
+        return None
+    value = _value(body[position], body[position + 1 :])
+    return None if value is None else (body[:position], value)
+
+
+def value_names(value: Value) -> Iterator[str]:
+    """The scalars that a value reads, repeated where they are."""
+    if isinstance(value, Choice):
+        yield from names(value.condition)
+        yield from value_names(value.then)
+        yield from value_names(value.otherwise)
+    else:
+        yield from names(value)
+
+
+def _value(statement: Stmt, rest: tuple[Stmt, ...]) -> Value | None:
+    """The value of a statement that may return, followed by others."""
+    match statement:
+        case Assign():
+            return statement.value
+        case Block(inner):
+            return _only_value((*inner, *rest))
+        case If(condition, then, otherwise) if is_whole(statement):
+            branches = (b if always_returns(b) else (*b, *rest) for b in (then, otherwise))
+            first, second = map(_only_value, branches)
+            return None if first is None or second is None else Choice(condition, first, second)
+        case _:
+            return None
+
+
+def _only_value(body: tuple[Stmt, ...]) -> Value | None:
+    match last_value(body):
+        case ((), value):
+            return value
+        case _:
+            return None
+
+
+def is_whole(statement: If) -> bool:
+    """Whether one branch always returns, so that what follows belongs to the other."""
+    return always_returns(statement.then) or always_returns(statement.otherwise)
 
 
 def needs_flag(body: tuple[Stmt, ...], followed: bool = False) -> bool:
@@ -42,7 +113,7 @@ def needs_flag(body: tuple[Stmt, ...], followed: bool = False) -> bool:
             continue
         behind = followed or position + 1 < len(body)
         match statement:
-            case If(_, then, otherwise) if always_returns(then) or always_returns(otherwise):
+            case If(_, then, otherwise) if is_whole(statement):
                 if needs_flag(then, behind) or needs_flag(otherwise, behind):
                     return True
             case If(_, then, otherwise) if not behind:
@@ -70,7 +141,7 @@ class Returns:
                 continue
             if is_return(statement):
                 return (*found, *self._returned(statement, in_loop))
-            if isinstance(statement, If) and not in_loop and self._is_whole(statement):
+            if isinstance(statement, If) and not in_loop and is_whole(statement):
                 return (*found, self._with_rest(statement, rest))
             is_loop = isinstance(statement, For | MetaFor | While | DoWhile)
             inside = partial(self.structured, in_loop=in_loop or is_loop)
@@ -79,9 +150,6 @@ class Returns:
                 continue  # a break has left the loop
             return (*found, *self._guarded(self.structured(rest, in_loop), in_loop))
         return tuple(found)
-
-    def _is_whole(self, statement: If) -> bool:
-        return always_returns(statement.then) or always_returns(statement.otherwise)
 
     def _with_rest(self, statement: If, rest: tuple[Stmt, ...]) -> If:
         """Return the ``if`` with the statements that follow it in the branch that comes to its end."""

@@ -68,13 +68,33 @@ def test_a_function_may_move_its_pointer() -> None:
         (
             "static int sign(int x) { if (x < 0) return -1; return x > 0; }",
             "c[0] = sign(n);",
-            "int sign_value; if (n < 0) sign_value = -1; else sign_value = n > 0; c[0] = sign_value;",
+            "c[0] = n < 0 ? -1 : n > 0;",
+        ),
+        (
+            "static float cut(int x, float y) { x++; if (x < 0) { return 0; } else if (x > 7) return y; return x; }",
+            "c[0] = cut(n, r);",
+            "int cut_x = n; cut_x++; c[0] = cut_x < 0 ? 0.0f : cut_x > 7 ? r : (float)cut_x;",
+        ),
+        (
+            "static int up(int x) { if (x < 0) return -x; return x; }",
+            "for (int k = 0; k < up(n); k++) if (n > 1 && up(n - 2) > 3) c[k] = up(up(n - 1));",
+            "for (int k = 0; k < (n < 0 ? -n : n); k++) "
+            "if (n > 1 && (n - 2 < 0 ? -(n - 2) : n - 2) > 3) "
+            "{ int up_x = n - 1; int up_x_1 = up_x < 0 ? -up_x : up_x; c[k] = up_x_1 < 0 ? -up_x_1 : up_x_1; }",
+        ),
+        (
+            "static int first(const float *p, int x) { if (x > 2) for (int k = 0; k < x; k++) if (p[k] > 0) return k;"
+            " return x; }",
+            "c[0] = first(b, n);",
+            "int first_value; int first_done = 0; if (n > 2) "
+            "for (int first_k = 0; first_k < n; first_k++) if (b[first_k] > 0) "
+            "{ first_value = first_k; first_done = 1; break; } "
+            "if (!first_done) { first_value = n; first_done = 1; } c[0] = first_value;",
         ),
         (
             "static int next(int x) { x++; return x; }",
             "while (next(n) < 3) break;",
-            "while (1) { int next_x = n; int next_value; next_x++; next_value = next_x; "
-            "if (!(next_value < 3)) break; break; }",
+            "while (1) { int next_x = n; next_x++; if (!(next_x < 3)) break; break; }",
         ),
         (
             "#define F(x) g(x)\nint g(int x) { return x + K; }\nenum { K = 7 };",
