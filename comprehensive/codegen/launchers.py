@@ -249,7 +249,7 @@ def available_to(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
     scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
     return tuple(
         [pointers[name] for name in dict.fromkeys(a.pointer for each in nests for a in each.arrays)]
-        + [Argument(s.name, s.type) for s in scalars.values()]
+        + [Argument(s.name, s.type_on_host) for s in scalars.values()]
     )
 
 
@@ -395,7 +395,7 @@ def _computed(
         case Source.ARRAY | Source.SWEEPS:
             return None
         case Source.SCALAR:
-            if types[parameter.of] is parameter.type:
+            if nest.scalar(parameter.of).type_on_host is parameter.type:
                 return None
             return Extent(parameter.of, parameter.of)
         case Source.EXTENT:

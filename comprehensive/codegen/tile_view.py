@@ -97,7 +97,9 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
     bounds = tuple((name, wide(limit, types), c_comment(print_expr(limit))) for limit, name in limits.items())
     read = " ".join((*(value for _, value, _ in bounds), *(f"{i.fits} {i.blocks}" for i in instances)))
     sizes = tuple(
-        Argument(s.name, s.type) for s in scalars.values() if s.type.is_integer and mentions(read, s.name)
+        Argument(s.name, s.type_on_host)
+        for s in scalars.values()
+        if s.type.is_integer and mentions(read, s.name)
     )
     is_vectored = any(plan.kernel.together for plan in region.tilings)
     return TileCosts(

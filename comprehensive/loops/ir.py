@@ -60,7 +60,8 @@ class Role(Enum):
 class Scalar:
     """A scalar that the region reads and never writes.
 
-    ``value`` is the definition of a HOST scalar in terms of the scalars before it, where it is known.
+    ``value`` is the definition of a HOST scalar in terms of the scalars before it, where it is known.  A kernel may
+    have a scalar in ``int`` that callers pass in a type ``passed``.
     """
 
     name: str
@@ -68,6 +69,11 @@ class Scalar:
     role: Role
     value: Expr | None = None
     span: Span = field(default=GENERATED, compare=False, repr=False)
+    passed: ScalarType | None = None
+
+    @property
+    def type_on_host(self) -> ScalarType:
+        return self.passed or self.type
 
 
 @dataclass(frozen=True, slots=True)

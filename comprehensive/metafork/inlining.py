@@ -335,7 +335,7 @@ class Inliner:
         return result
 
     def _value(self, value: Value, substitution: Substitution, kind: ScalarType) -> Expr:
-        """What a call returns, in the terms of the place of the call; each value has the type of the function."""
+        """Return what a call stands for, in the terms of its place; each value has the type of the function."""
         if isinstance(value, Choice):
             condition = substitution.expression(value.condition)
             then, otherwise = (self._value(v, substitution, kind) for v in (value.then, value.otherwise))

@@ -50,7 +50,7 @@ class Choice:
 
 
 Value: TypeAlias = "Expr | Choice"
-"""What a function returns: an expression, or one of two values."""
+"""The value of a function: an expression, or one of two values."""
 
 
 def last_value(body: tuple[Stmt, ...]) -> tuple[tuple[Stmt, ...], Value] | None:

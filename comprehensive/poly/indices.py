@@ -8,7 +8,7 @@ named by its C text, unless a host scalar already holds it.  Example: with ``int
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
@@ -33,10 +33,10 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
-from comprehensive.metafork.scalar_types import INTEGER_TYPES
-from comprehensive.metafork.walk import all_statements_in, assigned_scalars, children, subexpressions
+from comprehensive.metafork.walk import all_statements_in, assigned_scalars, subexpressions
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, c_text
+from comprehensive.poly.unsigned import WIDE, WRAPPING, is_of, unconverted
 
 ZERO = Polynomial.constant(0)
 ONE = Polynomial.constant(1)
@@ -130,9 +130,6 @@ TURNS = "%"
 ALWAYS = Guard(((),))
 NEVER = Guard(())
 _MOST_PIECES = 16
-_WRAPPING = frozenset(type for type in INTEGER_TYPES if type.wraps)
-_WIDE = frozenset(type for type in INTEGER_TYPES if type.is_wide)
-_SIGNED = frozenset(type for type in INTEGER_TYPES if not type.wraps)
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -153,7 +150,7 @@ def scope_of(nest: Nest) -> Scope:
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
     unsigned, wide = (
         frozenset(s.name for s in scalars if s.type in types) | names_declared(nest.body, types)
-        for types in (_WRAPPING, _WIDE)
+        for types in (WRAPPING, WIDE)
     )
     scope = Scope(values, quotients, lower, program, _tampered(nest.body), unsigned, wide)
     types = {s.name: s.type for s in scalars}
@@ -272,9 +269,9 @@ class _Reader:
 
     def _converted(self, expr: Cast) -> Polynomial:
         """The operand of a conversion that leaves its value as it is."""
-        names, types = self._scope.wide, _WIDE
+        names, types = self._scope.wide, WIDE
         if expr.type.is_signed:
-            names, types = names | self._scope.unsigned, types | _WRAPPING
+            names, types = names | self._scope.unsigned, types | WRAPPING
         if not expr.type.is_wide and self._speaks_of(expr.operand, names, types):
             raise NotPolynomialError(expr, f"may be cut off by the conversion to {expr.type.value}")
         if self._is_place and expr.type.is_wide:
@@ -378,11 +375,14 @@ class _Reader:
         try:
             first, second = self.read(left), self.read(right)
         except NotPolynomialError:
+            if (bound := self._unsigned_bound(left, operator, right)) is not None:
+                return bound
             is_plain = self._remainders and not self._is_unsigned(whole)
             known = self._congruence(left, operator, right) if is_plain else ()
             return Guard((known,), (whole,))
         if self._is_unsigned(whole) and (self._may_be_negative(first) or self._may_be_negative(second)):
-            return Guard(((),), (whole,))  # C compares after conversion: -1 < 1u is false
+            # C compares after conversion: -1 < 1u is false.
+            return self._unsigned_bound(left, operator, right) or Guard(((),), (whole,))
         difference = first - second
         match operator:
             case "<":
@@ -401,6 +401,42 @@ class _Reader:
         if not constant:
             return Guard(pieces)
         return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
+
+    def _unsigned_bound(self, left: Expr, operator: str, right: Expr) -> Guard | None:
+        """A comparison of a number in an unsigned type with one that is not negative: ``(unsigned)p < (unsigned)n`` is
+        ``0 <= p && p < n``.  None where it is none."""
+        if operator in ("==", "!="):
+            return None
+        small, large = (left, right) if "<" in operator else (right, left)
+        margin = 0 if "=" in operator else 1
+        for compared, other in ((small, large), (large, small)):
+            try:
+                number, bound = self._before_wrapping(compared, other), self.read(other)
+            except NotPolynomialError:
+                continue
+            if number is None or self._may_be_negative(bound):
+                continue
+            if compared is small:
+                return Guard(((Constraint(number), Constraint(bound - number - margin)),))
+            return Guard(((Constraint(-number - 1),), (Constraint(number - bound - margin),)))
+        return None
+
+    def _before_wrapping(self, expr: Expr, other: Expr) -> Polynomial | None:
+        """The number that becomes a side of a comparison modulo the range of an unsigned type, where the other side is
+        in the lower half of that; None where it is not known."""
+        scope, sides = self._scope, (expr, other)
+        wide_names, wide_types = scope.unsigned & scope.wide, WRAPPING & WIDE
+        if any(is_of(e, wide_names, wide_types) for side in sides for e in unconverted(side)):
+            return _Reader(scope, self._iterators, is_place=True).read(expr)
+        match expr:
+            case Cast(type=ScalarType.UNSIGNED, operand=operand) if not (
+                any(self._speaks_of(side, scope.wide, WIDE) for side in sides)
+                or self._speaks_of(operand, scope.unsigned, WRAPPING)
+                or self._speaks_of(other, scope.unsigned, frozenset())
+            ):
+                return self.read(operand)
+            case _:
+                return None
 
     def _congruence(self, left: Expr, operator: str, right: Expr) -> Conjunction:
         """Return what follows from a remainder of an iterator: ``(i + j) % 2 == c`` says ``i + j = 2*q + c``."""
@@ -426,14 +462,14 @@ class _Reader:
 
     def _is_unsigned(self, expr: Expr) -> bool:
         """Whether an operation may be carried out in an unsigned type: a conversion to a signed one hides others."""
-        names, types = self._scope.unsigned, _WRAPPING
+        names, types = self._scope.unsigned, WRAPPING
         if self._is_place:
-            names, types = names - self._scope.wide, types - _WIDE
-        return any(_is_of(e, names, types) for e in _unconverted(expr))
+            names, types = names - self._scope.wide, types - WIDE
+        return any(is_of(e, names, types) for e in unconverted(expr))
 
     def _speaks_of(self, expr: Expr, names: Set[str], types: Set[ScalarType]) -> bool:
         """Whether one of the names, or a literal or a conversion of these types, is a part of the expression."""
-        return any(_is_of(e, names, types) for e in subexpressions(expr))
+        return any(is_of(e, names, types) for e in subexpressions(expr))
 
     def _may_be_negative(self, polynomial: Polynomial) -> bool:
         known = {name: 0 for name in self._iterators} | dict(self._scope.lower)
@@ -442,25 +478,6 @@ class _Reader:
         return any(t.coefficient < 0 for t in polynomial.terms()) or any(
             known.get(name, -1) < 0 for name in polynomial.symbols
         )
-
-
-def _is_of(expr: Expr, names: Set[str], types: Set[ScalarType]) -> bool:
-    if isinstance(expr, Name):
-        return expr.identifier in names
-    return isinstance(expr, IntLiteral | Cast) and expr.type in types
-
-
-def _unconverted(expr: Expr) -> Iterator[Expr]:
-    """The parts of an expression that are not converted to a signed type before they are operands."""
-    yield expr
-    match expr:
-        case Cast() if expr.type in _SIGNED:
-            pass
-        case Unary() | Cast() | Binary():
-            for operand in children(expr):
-                yield from _unconverted(operand)
-        case _:
-            yield from (e for e in subexpressions(expr) if e is not expr)
 
 
 def _holds(constraint: Constraint) -> bool:

@@ -32,6 +32,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.c_integers import divided, remainder
 from comprehensive.poly.indices import scope_of
 from comprehensive.poly.memo import remembered
+from comprehensive.poly.unsigned import unsigned_bits
 
 Point = Mapping[str, int]
 
@@ -115,6 +116,8 @@ def python_text(expr: Expr, names: frozenset[str], unknown: Callable[[Expr], str
                 case "||":
                     return f"int(bool({left}) or bool({right}))"
                 case "<" | "<=" | ">" | ">=" | "==" | "!=":
+                    if (bits := unsigned_bits(expr)) is not None:
+                        left, right = (f"({side} % {1 << bits})" for side in (left, right))
                     return f"int({left} {expr.operator} {right})"
                 case _:
                     return f"({left} {expr.operator} {right})"

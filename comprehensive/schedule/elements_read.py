@@ -109,6 +109,8 @@ class ElementsRead:
             for chosen in product(*((ZERO, last[name]) for name in others)):
                 at = {**corner, **dict(zip(others, chosen, strict=True))}
                 found_at = (at_least_zero(self.ring, substitute(e, at)) for e in under)
+                if any(value is not None and _holds_for_few(value) for value in found_at):
+                    continue
                 written = [self.ring.write(value) for value in found_at if value is not None]
                 asked = [e for e in (Binary("<=", ZERO, value) for value in written) if not _holds(known, e)]
                 if not any(_holds(known, Unary("!", e)) for e in asked):
@@ -157,6 +159,12 @@ class ElementsRead:
         limits |= {name: IntLiteral(count) for name, count in self.counts.items()}
         last: dict[str, Expr] = {name: Binary("-", limit, ONE) for name, limit in limits.items()}
         return replace(self.nest, preconditions=(*self.nest.preconditions, *some)), last
+
+
+def _holds_for_few(value: Polynomial) -> bool:
+    """Whether a number is negative for all but small sizes, as ``1 - n`` is."""
+    signs = [term.coefficient > 0 for term in value.terms() if term.powers]
+    return bool(signs) and not any(signs)
 
 
 def _is_always_within(known: Nest, subscript: Expr, extent: Expr) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, Ring, add
-from comprehensive.metafork.ast import Binary, Conditional, Expr, Name, Unary
+from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, Name, Unary
 from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.walk import children
 
@@ -85,6 +85,6 @@ def _over_place(ring: Ring, expr: Expr, base: Polynomial, same: Set[str]) -> Exp
             if ring.names_in(apart) <= same:
                 return add(at, ring.write(apart))
         raise _NoFunctionError
-    if not isinstance(expr, Conditional | Unary | Binary):
+    if not isinstance(expr, Conditional | Unary | Binary | Cast):
         raise _NoFunctionError
     return with_operands(expr, lambda operand: _over_place(ring, operand, base, same))

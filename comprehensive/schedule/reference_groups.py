@@ -29,6 +29,7 @@ from comprehensive.loops.rewrite import always_evaluated
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Cast,
     Conditional,
     Declare,
     Expr,
@@ -235,8 +236,8 @@ class _References:
         return all(
             e.identifier in signed
             if isinstance(e, Name)
-            else e.type.is_signed
-            if isinstance(e, IntLiteral)
+            else e.type.is_integer and e.type.is_signed
+            if isinstance(e, IntLiteral | Cast)
             else isinstance(e, Unary | Binary | Conditional)
             for e in subexpressions(expr)
         )

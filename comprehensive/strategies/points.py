@@ -13,13 +13,12 @@ point is visited exactly once, as before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
-from comprehensive.loops.intervals import Interval
 from comprehensive.loops.ir import (
     Alternative,
     BlockStmt,
@@ -33,14 +32,11 @@ from comprehensive.loops.ir import (
 )
 from comprehensive.loops.normalize.bounds import upper_bound
 from comprehensive.loops.normalize.counters import (
-    LARGEST_COUNT,
     at_most,
     counted_in_int,
-    range_of,
-    ranges_of,
 )
 from comprehensive.loops.normalize.inlined import inlined, reads_data
-from comprehensive.loops.normalize.narrow import in_int
+from comprehensive.loops.normalize.narrow import in_int_at_points
 from comprehensive.loops.rewrite import all_names, substitute, unswitch
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
@@ -59,7 +55,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in
+from comprehensive.metafork.walk import expressions_in, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -86,17 +82,17 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     nest = _with_block_conditions_inside(nest)
     cases = _cases(nest)
     bodies = [inlined(body, _types(nest, body)) for _, body in cases]
+    around = nest
     nest, bodies, found = _coordinates(nest, bodies)
     names, shown, limits = ([*each] for each in zip(*found, strict=True))
     bodies, limits, demanded = _limited(nest, bodies, names, limits)
-    ranges = {**ranges_of(nest), **dict.fromkeys(names, Interval(0, LARGEST_COUNT - 1))}
-    bodies = [_in_int(nest, body, ranges) for body in bodies]
+    bodies, fitting = in_int_at_points(around, bodies, dict(zip(names, limits, strict=True)))
     return Points(
         tuple(names),
         tuple(shown),
         tuple(limits),
         tuple(Alternative(condition, body) for (condition, _), body in zip(cases, bodies, strict=True)),
-        tuple(dict.fromkeys((*conditions, *demanded))),
+        tuple(dict.fromkeys((*conditions, *demanded, *fitting))),
     )
 
 
@@ -374,16 +370,3 @@ def _conjuncts(condition: Expr) -> list[Expr]:
             return _conjuncts(left) + _conjuncts(right)
         case _:
             return [condition]
-
-
-def _in_int(nest: Nest, body: tuple[Stmt, ...], ranges: Mapping[str, Interval]) -> tuple[Stmt, ...]:
-    """The body with what fits into ``int`` computed in it."""
-    types, scalars = _types(nest, body), {s.name for s in nest.scalars}
-    counted = {
-        s.iterator: range_of(s, scalars, types, ranges)
-        for s in statements_in(body)
-        if isinstance(s, For) and _counts_up(s)
-    }
-    others = assigned_scalars(body) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
-    known = {name: found for name, found in {**ranges, **counted}.items() if name not in others}
-    return in_int(body, types, known)

@@ -10,21 +10,47 @@ However the user has cut the ranges (`points.py`), the recipes (`schedule/recipe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Nest, Points
+from comprehensive.loops.normalize.sizes_in_int import sizes_that_fit, with_sizes_in_int
+from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.alternatives import Tiling, of_loops, of_region
 from comprehensive.strategies.points import points_of
 
 
 def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]:
     """Return the tilings of a region by its recipes; sums may be added up in another order where the caller says so."""
-    return of_region(nest, points_of(nest), in_another_order=in_another_order)
+    ((nest, points),) = _with_points((nest,))
+    return of_region(nest, points, in_another_order=in_another_order)
 
 
 def every_tiling(nests: Sequence[Nest], *, in_another_order: bool) -> tuple[tuple[Tiling, ...], ...]:
     """Return the tilings of each region of a program by each recipe; those for loops of the host come last."""
-    points = tuple(map(points_of, nests))
+    found = _with_points(nests)
+    of_host = of_loops(*zip(*found, strict=True)) if found else ()
     return tuple(
-        (*of_region(nest, of_nest, in_another_order=in_another_order), *together)
-        for nest, of_nest, together in zip(nests, points, of_loops(nests, points), strict=True)
+        (*of_region(nest, points, in_another_order=in_another_order), *together)
+        for (nest, points), together in zip(found, of_host, strict=True)
     )
+
+
+def _with_points(nests: Sequence[Nest]) -> list[tuple[Nest, Points | NotApplicable]]:
+    """Return the nests over sizes in ``int``, as far as a launch can tell that they fit, each with its points.
+
+    Regions of one program have the same sizes, so that one kernel can do several of them.
+    """
+    wide = [(nest, points_of(nest)) for nest in nests]
+    sizes = {
+        size for nest, points in wide if isinstance(points, Points) for size in sizes_that_fit(nest, points)
+    }
+    found: list[tuple[Nest, Points | NotApplicable]] = []
+    for nest, points in wide:
+        narrow, conditions = with_sizes_in_int(nest, sizes)
+        again = points_of(narrow) if conditions and isinstance(points, Points) else points
+        if isinstance(again, Points):
+            again = replace(again, conditions=(*conditions, *again.conditions))
+        elif isinstance(points, Points):
+            return list(wide)
+        found.append((narrow, again))
+    return found

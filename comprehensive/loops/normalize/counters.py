@@ -12,7 +12,7 @@ hold.  The same holds for loops that are over ``int`` and have a bound of 64 bit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import names_read
@@ -47,16 +47,37 @@ def at_most(number: Expr, largest: int = LARGEST_COUNT) -> Expr:
 
 
 def ranges_of(nest: Nest) -> dict[str, Interval]:
-    """Return the known ranges of scalars: program parameters are at least 1, and sizes are no negative numbers."""
+    """Return the known ranges of scalars: those that a launch sees to, program parameters are at least 1, and sizes are
+    no negative numbers."""
     known = sizes(nest) | {s.name for s in nest.with_role(Role.DATA)}
     least = {s.name: 1 for role in (Role.PROGRAM, Role.TILE) for s in nest.with_role(role)}
     least |= dict.fromkeys(known, 0)
     longest = ScalarType.LONG.highest
-    return {
+    found = {
         s.name: Interval(max(least[s.name], s.type.lowest), min(s.type.highest, longest))
         for s in nest.scalars
         if s.name in least and s.type.is_integer
     }
+    for scalar in nest.scalars:
+        if scalar.type.is_exact:
+            whole = found.get(scalar.name, Interval(scalar.type.lowest, scalar.type.highest))
+            some = _demanded(scalar.name, whole, nest.preconditions)
+            if some != whole:
+                found[scalar.name] = some
+    return found
+
+
+def _demanded(name: str, whole: Interval, conditions: Iterable[Expr]) -> Interval:
+    """Return the part of a range in which all conditions hold that compare a scalar with a number."""
+    for condition in conditions:
+        match condition:
+            case Binary(operator="<=", left=Name(identifier), right=IntLiteral(value)) if identifier == name:
+                whole = Interval(whole.least, min(whole.greatest, value))
+            case Binary(operator="<=", left=IntLiteral(value), right=Name(identifier)) if identifier == name:
+                whole = Interval(max(whole.least, value), whole.greatest)
+            case _:
+                pass
+    return whole
 
 
 def counted_in_int(nest: Nest) -> tuple[Nest, tuple[Expr, ...]]:

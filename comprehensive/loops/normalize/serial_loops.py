@@ -145,6 +145,8 @@ class _Walk:
         )
         if not known or (loop.relation == "!=" and (down or loop.start != _ZERO)):
             return False
+        if not down and type.is_wide and not _adds(loop.start):
+            return False  # a difference that is negative is a large number, from which no loop counts up
         if down:
             return amount == _ONE and (loop.relation == ">" or _at_least(loop.bound, 1))
         return isinstance(amount, IntLiteral)
@@ -165,6 +167,12 @@ class _Walk:
 
     def _is_positive(self, amount: Expr) -> bool:
         return isinstance(amount, Name) and amount.identifier in self.steps
+
+
+def _adds(expr: Expr) -> bool:
+    """Whether nothing is subtracted in a sum."""
+    found = Sum.of(expr)
+    return found.constant >= 0 and all(sign > 0 for sign, _ in found.terms)
 
 
 def _at_least(expr: Expr, least: int) -> bool:

@@ -33,7 +33,7 @@ def single_assigned(
     )
     for declared in found:
         if isinstance(declared, Declare) and _is_chosen(declared, found):
-            versions, known = _versions(declared.name, found, name)
+            versions, known = _versions(declared, found, name)
             known = {**types, **dict.fromkeys(known, declared.type)}
             found = inlined(versions, known)
     return found
@@ -45,7 +45,7 @@ def _is_chosen(declared: Declare, body: Sequence[Stmt]) -> bool:
     inside = [s for s in body if isinstance(s, For | If) and declared.name in assigned_scalars((s,))]
     values = [s.value for s in changes]
     return (
-        declared.type is ScalarType.INT
+        declared.type.is_integer
         and declared.initial is not None
         and not reads_data(declared.initial)
         and not inside
@@ -56,9 +56,10 @@ def _is_chosen(declared: Declare, body: Sequence[Stmt]) -> bool:
 
 
 def _versions(
-    scalar: str, body: Sequence[Stmt], name: Callable[[str], str]
+    declared: Declare, body: Sequence[Stmt], name: Callable[[str], str]
 ) -> tuple[tuple[Stmt, ...], list[str]]:
-    """Return the body with a scalar for each value that one has, and their names."""
+    """Return the body with a scalar for each value that a declared one has, and their names."""
+    scalar = declared.name
     result: list[Stmt] = []
     names: list[str] = []
     now = scalar
@@ -68,6 +69,6 @@ def _versions(
             assert isinstance(renamed, Assign)
             now = name(scalar)
             names.append(now)
-            renamed = Declare(ScalarType.INT, now, initial=renamed.value, span=statement.span)
+            renamed = Declare(declared.type, now, initial=renamed.value, span=statement.span)
         result.append(renamed)
     return tuple(result), names

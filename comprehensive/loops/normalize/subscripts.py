@@ -65,6 +65,7 @@ class Subscripts:
         scalars = frozenset(s.name for s in nest.scalars)
         positive = sizes(nest) | {s.name for s in nest.scalars if s.role is Role.PROGRAM}
         positive |= {s.name for s in nest.scalars if s.type.is_integer and not s.type.is_signed}
+        positive |= {name for name, known in ranges_of(nest).items() if known.least >= 0}
         types = types_at_points(nest, bodies, coordinates)
         ranges = {**ranges_of(nest), **dict.fromkeys(coordinates, Interval(0, LARGEST_COUNT - 1))}
         for loop in (s for body in bodies for s in statements_in(body) if isinstance(s, For)):
@@ -117,7 +118,7 @@ class Subscripts:
         """
         demanded: dict[Expr, None] = {}
         for bounds in each:
-            if any(map(self.is_nonnegative, bounds)):
+            if any(self.is_nonnegative(bound) or self._is_nonnegative_in_ranges(bound) for bound in bounds):
                 continue
             room = min(bounds, key=self.difficulty, default=None)
             # Nothing but what is subtracted leaves room for sizes of 0 at most.
@@ -146,6 +147,9 @@ class Subscripts:
         return all(term.coefficient >= 0 for term in value.terms()) and self.nonnegative.issuperset(
             value.symbols
         )
+
+    def _is_nonnegative_in_ranges(self, value: Polynomial) -> bool:
+        return sum_of(self.ring.write(value), self.types, self.ranges).least >= 0
 
     def difficulty(self, value: Polynomial) -> tuple[int, int]:
         """Return the key that is least for the simplest of several bounds: first parts that are no scalars,

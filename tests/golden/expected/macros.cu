@@ -33,54 +33,9 @@ extern "C" __global__ void macros_leaf0(
     s += 0.5f * shared_a[j + 1];
 #line 36 "macros.mf"
     s += 0.25f * shared_a[j + 2];
-    float root_value;
-#line 37 "macros.mf"
-    if (s < 0)
-#line 37 "macros.mf"
-      root_value = -3.40282346638528859812e+38f;
-    else
-#line 37 "macros.mf"
-      root_value = sqrtf(s);
-#line 37 "macros.mf"
-    float value_1;
-#line 37 "macros.mf"
-    if (root_value * 2 < -4.5f)
-#line 37 "macros.mf"
-      value_1 = -4.5f;
-    else {
-#line 37 "macros.mf"
-      float root_value_1;
-#line 37 "macros.mf"
-      if (s < 0)
-#line 37 "macros.mf"
-        root_value_1 = -3.40282346638528859812e+38f;
-      else
-#line 37 "macros.mf"
-        root_value_1 = sqrtf(s);
-#line 37 "macros.mf"
-      float value;
-#line 37 "macros.mf"
-      if (root_value_1 * 2 > 4.5f)
-#line 37 "macros.mf"
-        value = 4.5f;
-      else {
-#line 37 "macros.mf"
-        float root_value_2;
-#line 37 "macros.mf"
-        if (s < 0)
-#line 37 "macros.mf"
-          root_value_2 = -3.40282346638528859812e+38f;
-        else
-#line 37 "macros.mf"
-          root_value_2 = sqrtf(s);
-#line 37 "macros.mf"
-        value = root_value_2 * 2;
-      }
-#line 37 "macros.mf"
-      value_1 = value;
-    }
-#line 37 "macros.mf"
-    c[p * 128] = value_1;
+    c[p * 128] = (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 < -4.5f ? -4.5f
+        : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 > 4.5f ? 4.5f
+        : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2;
   }
 #line "macros.cu"
 }
@@ -103,54 +58,9 @@ extern "C" __global__ void macros_leaf1(
     s += 0.5f * a[p + 1];
 #line 36 "macros.mf"
     s += 0.25f * a[p + 2];
-    float root_value;
-#line 37 "macros.mf"
-    if (s < 0)
-#line 37 "macros.mf"
-      root_value = -3.40282346638528859812e+38f;
-    else
-#line 37 "macros.mf"
-      root_value = sqrtf(s);
-#line 37 "macros.mf"
-    float value_1;
-#line 37 "macros.mf"
-    if (root_value * 2 < -4.5f)
-#line 37 "macros.mf"
-      value_1 = -4.5f;
-    else {
-#line 37 "macros.mf"
-      float root_value_1;
-#line 37 "macros.mf"
-      if (s < 0)
-#line 37 "macros.mf"
-        root_value_1 = -3.40282346638528859812e+38f;
-      else
-#line 37 "macros.mf"
-        root_value_1 = sqrtf(s);
-#line 37 "macros.mf"
-      float value;
-#line 37 "macros.mf"
-      if (root_value_1 * 2 > 4.5f)
-#line 37 "macros.mf"
-        value = 4.5f;
-      else {
-#line 37 "macros.mf"
-        float root_value_2;
-#line 37 "macros.mf"
-        if (s < 0)
-#line 37 "macros.mf"
-          root_value_2 = -3.40282346638528859812e+38f;
-        else
-#line 37 "macros.mf"
-          root_value_2 = sqrtf(s);
-#line 37 "macros.mf"
-        value = root_value_2 * 2;
-      }
-#line 37 "macros.mf"
-      value_1 = value;
-    }
-#line 37 "macros.mf"
-    c[p * 128] = value_1;
+    c[p * 128] = (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 < -4.5f ? -4.5f
+        : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 > 4.5f ? 4.5f
+        : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2;
   }
 #line "macros.cu"
 }
@@ -194,104 +104,87 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
       s[r0] += 0.25f * a[y + 2];
     }
 #line "macros.cu"
-    float root_value[U0];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
-#line 37 "macros.mf"
-      root_value[r0] = s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0]);
-#line "macros.cu"
-    float value_1[U0];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
-#line 37 "macros.mf"
-      if (root_value[r0] * 2 < -4.5f)
-#line 37 "macros.mf"
-        value_1[r0] = -4.5f;
-      else {
-#line 37 "macros.mf"
-        float root_value_1;
-#line 37 "macros.mf"
-        root_value_1 = s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0]);
-#line 37 "macros.mf"
-        float value;
-#line 37 "macros.mf"
-        if (root_value_1 * 2 > 4.5f)
-#line 37 "macros.mf"
-          value = 4.5f;
-        else {
-#line 37 "macros.mf"
-          float root_value_2;
-#line 37 "macros.mf"
-          root_value_2 = s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0]);
-#line 37 "macros.mf"
-          value = root_value_2 * 2;
-        }
-#line 37 "macros.mf"
-        value_1[r0] = value;
-      }
-#line "macros.cu"
     {
-      float value_2[U0];
+      float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
 #line 37 "macros.mf"
-        value_2[r0] = value_1[r0];
+        value[r0] = (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 < -4.5f ? -4.5f
+            : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 > 4.5f ? 4.5f
+            : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2;
 #line "macros.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = o0 + (r0 * T0 + t0);
 #line 37 "macros.mf"
-        c[y * c_stride0] = value_2[r0];
+        c[y * c_stride0] = value[r0];
       }
     }
 #line "macros.cu"
   } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit) {
+    if (U0 <= 24) {
+      float s[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
 #line 34 "macros.mf"
-        float s = 0;
+        s[r0] = 0;
+#line "macros.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 36 "macros.mf"
-        s += 0.25f * a[y];
-#line 36 "macros.mf"
-        s += 0.5f * a[y + 1];
-#line 36 "macros.mf"
-        s += 0.25f * a[y + 2];
-        float root_value;
-#line 37 "macros.mf"
-        root_value = s < 0 ? -3.40282346638528859812e+38f : sqrtf(s);
-#line 37 "macros.mf"
-        float value_1;
-#line 37 "macros.mf"
-        if (root_value * 2 < -4.5f)
-#line 37 "macros.mf"
-          value_1 = -4.5f;
-        else {
-#line 37 "macros.mf"
-          float root_value_1;
-#line 37 "macros.mf"
-          root_value_1 = s < 0 ? -3.40282346638528859812e+38f : sqrtf(s);
-#line 37 "macros.mf"
-          float value;
-#line 37 "macros.mf"
-          if (root_value_1 * 2 > 4.5f)
-#line 37 "macros.mf"
-            value = 4.5f;
-          else {
-#line 37 "macros.mf"
-            float root_value_2;
-#line 37 "macros.mf"
-            root_value_2 = s < 0 ? -3.40282346638528859812e+38f : sqrtf(s);
-#line 37 "macros.mf"
-            value = root_value_2 * 2;
-          }
-#line 37 "macros.mf"
-          value_1 = value;
-        }
-#line 37 "macros.mf"
-        c[y * c_stride0] = value_1;
+        s[r0] += 0.25f * a[y];
       }
-    }
+#line "macros.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 36 "macros.mf"
+        s[r0] += 0.5f * a[y + 1];
+      }
+#line "macros.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 36 "macros.mf"
+        s[r0] += 0.25f * a[y + 2];
+      }
+#line "macros.cu"
+      {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+#line 37 "macros.mf"
+          value[r0] = (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 < -4.5f ? -4.5f
+              : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 > 4.5f ? 4.5f
+              : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2;
+#line "macros.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (y < y_limit)
+#line 37 "macros.mf"
+            c[y * c_stride0] = value[r0];
+        }
+      }
+    } else
+#line "macros.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (y < y_limit) {
+#line 34 "macros.mf"
+          float s = 0;
+#line 36 "macros.mf"
+          s += 0.25f * a[y];
+#line 36 "macros.mf"
+          s += 0.5f * a[y + 1];
+#line 36 "macros.mf"
+          s += 0.25f * a[y + 2];
+          c[y * c_stride0] = (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 < -4.5f ? -4.5f
+              : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 > 4.5f ? 4.5f
+              : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2;
+        }
+      }
 #line "macros.cu"
   }
 }

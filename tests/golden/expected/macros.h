@@ -123,16 +123,14 @@ static inline int macros_nearest(const cf_machine *machine, int n, const macros_
 static inline cf_count macros_leaf_cost(int leaf, const cf_machine *machine, int n, int dim,
     const macros_params *params, cf_count cf_bound)
 {
-  cf_count cf_runs[7];
-  unsigned char cf_kept[7];
+  cf_count cf_runs[2];
+  unsigned char cf_kept[2];
   const int B = params->B;
   (void)n;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] =
-        { { -1, 1, 0, 18, 0 }, { 0, 5, 1, 1, 0 }, { 0, 0, 0, 10, 0 }, { 0, 0, 0, 3, 0 }, { 3, 0, 0, 10, 0 },
-        { 3, 0, 0, 2, 0 }, { 5, 0, 0, 10, 0 } };
-    static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 11, 0 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 53, 0 }, { 0, 5, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 15, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 4, 0, 0 }, 0, 1, 0, 1 }, /* a, read */
       { 1, 0, 2, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 1, 0, 1 }, /* shared memory, written */
@@ -141,7 +139,7 @@ static inline cf_count macros_leaf_cost(int leaf, const cf_machine *machine, int
     };
     static const short cf_loops[] = { 1, 4 };
     static const short cf_origins[] = { 0, -1, 0, 0, 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 7, 3, 4 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 3, 4 };
     const long long cf_n2 = cf_div(B, 2);
     const long long cf_n3 = cf_div(dim, 2);
     const long long cf_n4 = B;
@@ -155,16 +153,14 @@ static inline cf_count macros_leaf_cost(int leaf, const cf_machine *machine, int
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
-    static const cf_context cf_contexts[] =
-        { { -1, 1, 0, 6, 0 }, { 0, 0, 0, 10, 0 }, { 0, 0, 0, 3, 0 }, { 2, 0, 0, 10, 0 }, { 2, 0, 0, 2, 0 },
-        { 4, 0, 0, 10, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 11, 0 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 41, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 15, 0 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 3 }, /* a, read */
       { 0, 0, 1, 4, 1, 0, { 6, 0, 0 }, { 4, 1, 1 }, { 7, 0, 0 }, 0, 0, 4, 1 }, /* c, written */
     };
     static const short cf_origins[] = { 0, 1, 5, -1, 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 6, 1, 2 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
     const long long cf_n2 = cf_div(B, 2);
     const long long cf_n3 = cf_div(dim, 2);
     const long long cf_n4 = B;
@@ -197,10 +193,10 @@ static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
     { { 576, 0, 1184, 36896, 1, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 432, 0, 888, 27680, 3, 0, 0, 30 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 552, 0, 912, 27680, 1, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
     { { 288, 0, 592, 18464, 1, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 216, 0, 444, 13856, 2, 0, 0, 20 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 276, 0, 456, 13856, 1, 0, 0, 10 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };

@@ -225,11 +225,9 @@ extern "C" __global__ void every_leaf0(
     __half twice_y =
         __float2half_rn(__half2float(shared_x[i_thread]) + __half2float(shared_x[i_thread]));
 #line 35 "storage.mf"
-    __half twice_value = twice_y;
-#line 35 "storage.mf"
     y[i] =
         __float2bfloat16_rn(__bfloat162float(y[i])
-        + (__half2float(t) * __half2float(u) - __half2float(twice_value)));
+        + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
 #line 36 "storage.mf"
     if (__half2float(shared_x[i_thread + 1]) > 0 && !(__half2float(t) == __half2float(u)))
 #line 36 "storage.mf"
@@ -280,11 +278,9 @@ extern "C" __global__ void every_leaf1(
     __half u = __float2half_rn((float)k[i]);
     __half twice_y = __float2half_rn(__half2float(x[i - 1]) + __half2float(x[i - 1]));
 #line 35 "storage.mf"
-    __half twice_value = twice_y;
-#line 35 "storage.mf"
     y[i] =
         __float2bfloat16_rn(__bfloat162float(y[i])
-        + (__half2float(t) * __half2float(u) - __half2float(twice_value)));
+        + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
 #line 36 "storage.mf"
     if (__half2float(x[i]) > 0 && !(__half2float(t) == __half2float(u)))
 #line 36 "storage.mf"
@@ -619,11 +615,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
         __half twice_y =
             __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
 #line 35 "storage.mf"
-        __half twice_value = twice_y;
-#line 35 "storage.mf"
         y[1 + y_1] =
             __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
-            + (__half2float(t) * __half2float(u) - __half2float(twice_value)));
+            + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
 #line 36 "storage.mf"
         y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
             ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))
@@ -664,11 +658,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
           __half twice_y =
               __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
 #line 35 "storage.mf"
-          __half twice_value = twice_y;
-#line 35 "storage.mf"
           y[1 + y_1] =
               __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
-              + (__half2float(t) * __half2float(u) - __half2float(twice_value)));
+              + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
 #line 36 "storage.mf"
           y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
               ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))

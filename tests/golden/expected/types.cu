@@ -207,12 +207,12 @@ static int mix_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0,
     { CF_KERNEL(mix_tile<256, 4, 4>), {} },
     { CF_KERNEL(mix_tile<256, 2, 4>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(cf_signed(n)); // (long)n
+  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
   if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
       "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_signed(n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };

@@ -162,7 +162,7 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
     { { 352, 0, 128, 11264, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 316, 0, 112, 8448, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 42, 0, 0 },
   };
-  const long long cf_limit0 = cf_signed(n); /* (long)n */
+  const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -170,7 +170,7 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
   switch (cf_number) {
   case 1: /* T0 = 256, U0 = 4, M = 4 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
-        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_le(0, n) == 1 && cf_le(n, 2147418112) == 1)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
@@ -183,7 +183,7 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
     break;
   case 2: /* T0 = 256, U0 = 2, M = 4 */
     if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
-        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_le(0, n) == 1 && cf_le(n, 2147418112) == 1)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;

@@ -143,6 +143,41 @@ LINES = {
         {"a": (("n*k",), "f4"), "y": (("n",), "f4")},
         [{"n": 33, "k": k, "B": 4} for k in (0, 1, 19)],
     ),
+    "a window that stops at the ends": (
+        "long h, long w, int r, const float *a, float *y, int B",
+        "meta_for (long i = 0; i < h; i++) { float s = 0; for (long u = -r; u <= r; u++) for (long v = 0; v < 3; v++) {"
+        " long p = i + u; if (p < 0) p = 0; if (p >= h) p = h - 1; s += a[p * w + v] * (float)(u + v); } y[i] = s; }",
+        {"a": (("h*w",), "f4"), "y": (("h",), "f4")},
+        [{"h": h, "w": 3, "r": r, "B": 4} for h in (1, 5, 70) for r in (0, 2)],
+    ),
+    "a window that goes around": (
+        "size_t n, size_t k, const float *a, const float *g, float *y, int B",
+        "meta_for (size_t i = 0; i < n; i++) { float s = 0; for (size_t j = 0; j < k; j++)"
+        " s += a[(i + j + n - k / 2) % n] * g[j]; y[i] = s; }",
+        {"a": (("n",), "f4"), "g": (("k",), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "k": k, "B": 8} for n in (1, 9, 300) for k in (0, 1, 2)],
+    ),
+    "a window under a comparison without signs": (
+        "size_t n, size_t k, const float *a, const float *g, float *y, int B",
+        "meta_for (size_t i = 0; i < n; i++) { float s = 0; for (size_t j = 0; j < k; j++)"
+        " if (i + j - k / 2 < n) s += a[i + j - k / 2] * g[j]; y[i] = s; }",
+        {"a": (("n",), "f4"), "g": (("k",), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "k": k, "B": 8} for n in (1, 9, 300) for k in (0, 1, 7)],
+    ),
+    "a triangle": (
+        "size_t n, const float *a, const float *x, float *y, int B",
+        "meta_for (size_t i = 0; i < n; i++) { float s = 0; for (size_t j = i; j < n; j++) s += a[i * n + j] * x[j];"
+        " y[i] = s; }",
+        {"a": (("n*n",), "f4"), "x": (("n",), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "B": 8} for n in (1, 9, 70)],
+    ),
+    "a loop from a difference": (
+        "size_t n, size_t r, const float *a, float *y, int B",
+        "meta_for (size_t i = 0; i < n; i++) { float s = 1; for (size_t j = i - r; j <= i + r; j++)"
+        " if (j < n) s += a[j]; y[i] = s; }",
+        {"a": (("n",), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "r": r, "B": 8} for n in (1, 9, 70) for r in (0, 2)],
+    ),
     "an iterator of 8 bits": (
         "int n, unsigned k, const float *a, float *y, int B",
         "meta_for (int i = 0; i < n; i++) { float s = 0; for (unsigned char l = 0; l < k; l++) s += a[i*k + l];"
@@ -153,7 +188,13 @@ LINES = {
 }
 
 
-QUICK = {"int with long", "values that wrap around", "subscripts that wrap around"}
+QUICK = {
+    "int with long",
+    "values that wrap around",
+    "subscripts that wrap around",
+    "a window under a comparison without signs",
+    "a loop from a difference",
+}
 
 
 @pytest.mark.parametrize("name", quick_of(LINES, QUICK))
@@ -163,9 +204,34 @@ def test_lines_compute_what_c_does(name: str, tmp_path: Path) -> None:
     assert not run_all(source, arrays, runs, tmp_path)
 
 
+WINDOWS = (
+    ("size_t", "if (p < n) s += a[p] * g[j];"),
+    ("long", "if (p >= 0 && p < n) s += a[p] * g[j];"),
+    ("long", "if (p < 0) p = 0; if (p > n - 1) p = n - 1; s += a[p] * g[j];"),
+    ("size_t", "s += a[(p + n) % n] * g[j];"),
+    ("int", "if ((unsigned)p < (unsigned)n) s += a[p] * g[j];"),
+)
+
+
+@pytest.mark.parametrize(("type", "does"), WINDOWS)
+def test_windows_are_those_of_the_program_over_int(type: str, does: str) -> None:
+    loop = (
+        "for (TYPE i = 0; i < n; i++) { float s = 0; for (TYPE j = 0; j < k; j++)"
+        f" {{ TYPE p = i + j - k / 2; {does} }}"
+        " y[i] = s; }"
+    )
+    text = (
+        f"{HEADERS}void f(TYPE n, TYPE k, const float a[n], const float g[k], float y[n], int B)\n"
+        f"{{ meta_schedule block(B) {{ meta_{loop} }} }}\n"
+    )
+    (region,) = compilation_of(text.replace("TYPE", type)).plan.functions[0].regions
+    assert "window product" in [tiling.recipe for tiling in region.tilings]
+
+
 def test_what_no_type_rules_out_is_tested_at_launch(tmp_path: Path) -> None:
     source = PRODUCT.replace("TYPE", "unsigned")
     (region,) = compilation_of(source).plan.functions[0].regions
     assert [print_expr(condition) for condition in region.tilings[0].conditions] == [
-        f"(long){first} * (long){second} <= 4294967296" for first, second in ("km", "kn", "mn")
+        *("0 <= m", "m <= 2147418112", "0 <= n", "n <= 2147418112", "0 <= k"),
+        *(f"{first} * {second} <= 4294967296" for first, second in ("km", "kn", "mn")),
     ]

@@ -144,7 +144,7 @@ def test_values_and_subscripts_are_the_same_in_int(expr: Expr, point: dict[str, 
         ("if ((size_t)y < 7ul) a[y] = 1;", "if (y < 7)\n  a[y] = 1;\n"),
         ("if ((size_t)y < z) a[y] = 1;", "if (y < z)\n  a[y] = 1;\n"),
         ("if ((size_t)y - 1 < z) a[y] = 1;", "if (y - 1 < z)\n  a[y] = 1;\n"),
-        ("if ((size_t)y < i) a[y] = 1;", "if ((unsigned long)y < i)\n  a[y] = 1;\n"),  # i may be negative
+        ("if ((size_t)y < i) a[y] = 1;", "if (i < 0 || y < i)\n  a[y] = 1;\n"),  # -1 is large there
         ("a[y] = (float)(size_t)y * 3;", "a[y] = (float)y * 3;\n"),
         ("a[y] = (size_t)y * z;", "a[y] = y * z;\n"),
         ("a[y] += (size_t)y;", "a[y] += y;\n"),

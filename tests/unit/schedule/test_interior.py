@@ -57,7 +57,7 @@ def test_what_is_left_far_from_borders(step: str, left: str, conditions: set[str
 @pytest.mark.parametrize(
     "step",
     [
-        "y[i][j] = i - 1 < 5u ? x[i][j] : 0;",
+        "y[i][j] = (i ^ 1) < 5u ? x[i][j] : 0;",
         "y[i][j] = x[i][j] > 0 ? x[i][j] : 0;",
         "if (k > 1) y[i][j] = x[i][j]; else y[i][j] = 2 * x[i][j];",
         "y[i][j] = i > k ? x[i - k][j] : 0;",

@@ -185,7 +185,7 @@ def test_every_instance_reads_what_the_source_does(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     "step",
     [
-        "unsigned a = i + r, b = j + t; s += x[a % m][b % n] * w[r*k + t];",
+        "unsigned a = i + r, b = j + t; s += x[(a ^ 1) % m][(b ^ 1) % n] * w[r*k + t];",
         "int a = i + r - 4, b = j + t - 4; s += x[i + r - 4u == 77u ? 0 : a < 0 ? 0 : a]"
         "[j + t - 4u == 77u ? 0 : b < 0 ? 0 : b] * w[r*k + t];",
     ],
