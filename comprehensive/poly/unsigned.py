@@ -1,4 +1,4 @@
-"""Where an expression is computed in an unsigned type: the conversions in it that let it be.
+"""Unsigned parts of expressions: the conversions that let something be computed in an unsigned type.
 
 In: an expression.  Out: its parts that no conversion to a signed type hides, and the unsigned type of a comparison::
 

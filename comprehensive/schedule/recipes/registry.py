@@ -15,6 +15,7 @@ from comprehensive.schedule.recipes.private_copies import PrivateCopies
 from comprehensive.schedule.recipes.product import Product
 from comprehensive.schedule.recipes.resident_rows import ResidentLoops
 from comprehensive.schedule.recipes.rows import Rows
+from comprehensive.schedule.recipes.specialized_window import SpecializedWindow
 from comprehensive.schedule.recipes.split_rows import SplitRows
 from comprehensive.schedule.recipes.tensor_core_product import TensorCoreProduct
 from comprehensive.schedule.recipes.transposition import Transposition
@@ -28,6 +29,7 @@ ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     (Transposition(), Product(), WindowProduct(), Rows(), Points()),
     (TensorCoreProduct(),),
     (ResidentLoops(),),
+    *((SpecializedWindow(size),) for size in (3, 5)),
 )
 WITH_ATOMIC_UPDATES: tuple[tuple[RegionRecipe, ...], ...] = ((Points(),), (PrivateCopies(),))
 """The rows for points that update elements atomically, whose order no tile may rely on."""
