@@ -7,6 +7,7 @@ each launch, by what it costs there (`comprehensive/machine/cost.py`).
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,15 +18,18 @@ from comprehensive.data import spec_directory
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.kernel_ir.words import words_per_element
+from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, IntLiteral, Stmt
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 
 MANY_READS = 12
 """The reads of a point beyond which a stencil is bound by accesses."""
 FEW_READS = 4
+FEW_OWN_READS = 4
+"""The elements that one point alone reads, beyond which points along a row are better than a block of them."""
 REGISTERS = 65536
 """The registers of a multiprocessor, on every device since compute capability 3.0."""
 MOST_REGISTERS = 255
@@ -146,11 +150,26 @@ def point_instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     reads = max(reads_of(alternative.body) for alternative in tile.alternatives)
     if kernel.together:
         name = "streamed_rows" if coordinates == 2 and reads > MANY_READS else f"neighbours_{coordinates}"
+        own = max(_own_reads(alternative.body, tile) for alternative in tile.alternatives)
+        if coordinates == 3 and own > FEW_OWN_READS:
+            name = "neighbours_3_of_own_elements"
     elif coordinates != 2:
         name = f"points_{coordinates}"
     else:
         name = f"points_2_{'few' if reads <= FEW_READS else 'some' if reads <= MANY_READS else 'many'}_reads"
     return for_wide_elements(kernel, table(name))
+
+
+def _own_reads(body: Sequence[Stmt], tile: RegisterTile) -> int:
+    """Elements that no other point reads by the same reference or by one that differs in constants alone."""
+    points = {c.name for c in tile.coordinates}
+    references = {e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)}
+    places = [
+        (e.array, tuple(names_read(s) if points & names_read(s) else s for s in e.subscripts))
+        for e in references
+        if points <= {name for s in e.subscripts for name in names_read(s)}
+    ]
+    return sum(count == 1 for count in Counter(places).values())
 
 
 def reads_of(body: Sequence[Stmt]) -> int:

@@ -7,6 +7,7 @@ of the tree.  Behind them stand those for loops of the host.
 from __future__ import annotations
 
 from comprehensive.loops.ir import RegisterTile
+from comprehensive.schedule.instances import table
 from comprehensive.schedule.recipe import LoopRecipe, Recipe, RegionRecipe
 from comprehensive.schedule.recipes.mixed_precision_product import MixedPrecisionProduct
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
@@ -29,7 +30,7 @@ ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     (Transposition(), Product(), WindowProduct(), Rows(), Points()),
     (TensorCoreProduct(),),
     (ResidentLoops(),),
-    *((SpecializedWindow(size),) for size in (3, 5)),
+    *((SpecializedWindow(*found.sizes),) for found in table("specialized_window")),
 )
 WITH_ATOMIC_UPDATES: tuple[tuple[RegionRecipe, ...], ...] = ((Points(),), (PrivateCopies(),))
 """The rows for points that update elements atomically, whose order no tile may rely on."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.box_loop import box_kernel
@@ -36,6 +37,8 @@ from comprehensive.schedule.row_numbers import with_row_numbers_inside
 
 MOST_COORDINATES = 3
 """Coordinates along which a grid and a block have extents."""
+SHORTEST_PIECE = 8
+"""The least depth of pieces that have several rows, for windows of any size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class WindowProduct:
                 fits = _is_worthwhile(loops, names)
                 reasons += [*loops.uncached.values(), "no box that differs between points serves several"]
             if fits:
-                return replace(inner, conditions=(*inner.conditions, *loops.conditions))
+                conditions = (*inner.conditions, *loops.conditions, *_wide_enough(inner, loops))
+                return replace(inner, conditions=conditions)
         return NotApplicable(reasons[0])
 
     def lower(self, context: TileContext) -> TileKernel:
@@ -71,6 +75,13 @@ class WindowProduct:
         name = f"window_product_{len(tile.coordinates)}"
         found = meeting_constraints(kernel, table(f"{name}_in_rows" if kernel.in_rows else name))
         return for_wide_elements(kernel, found or table(f"{name}_of_rows"))
+
+
+def _wide_enough(tile: RegisterTile, loops: LoopNest) -> tuple[Expr, ...]:
+    """Return the condition that windows need pieces of so many rows: narrow ones would copy predicated turns alone."""
+    if loops.rows is None:
+        return ()
+    return (Binary("<", Binary("-", Name(tile.depth), IntLiteral(SHORTEST_PIECE)), loops.path[-1].bound),)
 
 
 def _is_for_others(nest: Nest, tile: RegisterTile) -> bool:

@@ -324,7 +324,8 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
   case 1: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 8, S = 2, M = 4 */
     if (!(6120 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
-        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_lt(cf_sub(8, 8), cf_add(cf_add(r, r), 1)) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 8);
@@ -339,7 +340,8 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
   case 2: /* T0 = 8, T1 = 16, U0 = 2, U1 = 4, D = 8, S = 2, M = 6 */
     if (!(3688 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
-        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_lt(cf_sub(8, 8), cf_add(cf_add(r, r), 1)) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 8);
@@ -354,7 +356,8 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
   case 3: /* T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 16, S = 2, M = 3 */
     if (!(8536 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
-        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_lt(cf_sub(16, 8), cf_add(cf_add(r, r), 1)) == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 16);
