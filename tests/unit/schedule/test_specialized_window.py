@@ -9,7 +9,8 @@ import pytest
 from comprehensive.metafork.printer import print_expr
 from tests.unit.schedule.tile_runs import compilation_of, numbers_of, run_all
 
-LAYERS = """void f(int q, int p, int m, int n, int k, const float *in, const float *w, float *out, int B0, int B1, int B2)
+LAYERS = """void f(int q, int p, int m, int n, int k, const float *in, const float *w, float *out,
+       int B0, int B1, int B2)
 {{
   meta_schedule block(B0, B1, B2) {{
     meta_for (int o = 0; o < q; o++)
