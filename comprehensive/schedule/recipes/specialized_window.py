@@ -49,9 +49,9 @@ class SpecializedWindow:
 
 def _specialized(nest: Nest, tile: RegisterTile, size: int) -> RegisterTile | None:
     """Return the tile whose innermost loops, up to one scalar, go over a window of this size; None without a window."""
-    if len(tile.alternatives) > 1:
+    alternative, *others = tile.alternatives
+    if others:
         return None
-    (alternative,) = tile.alternatives
     path = loops_of(nest, tile)
     match path[-1:]:
         case (For(bound=Name(extent)),) if extent in {s.name for s in nest.scalars}:
