@@ -91,14 +91,17 @@ def with_sizes_in_int(nest: Nest, sizes: Set[str]) -> tuple[Nest, tuple[Expr, ..
 
 
 def _bounding(limit: Expr) -> Iterator[str]:
-    """Yield the scalars that are a limit, or one of the two of which it is the smaller one."""
+    """Yield the scalars that are about as small as a limit: those of which it is the sum, or the smaller one.
+
+    What is yielded in vain is demanded of launches that could do without; nothing else depends on it.
+    """
     match limit:
         case Name(identifier):
             yield identifier
-        case Cast(operand=operand):
+        case Cast(operand=operand) | Binary("-", operand, IntLiteral()) | Binary("*", IntLiteral(), operand):
             yield from _bounding(operand)
-        case Conditional(then=then, otherwise=otherwise):
-            yield from (*_bounding(then), *_bounding(otherwise))
+        case Binary("+", left, right) | Conditional(then=left, otherwise=right):
+            yield from (*_bounding(left), *_bounding(right))
         case _:
             return
 
