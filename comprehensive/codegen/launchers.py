@@ -143,7 +143,7 @@ class RegionSource:
     leaf_arguments: str
     """The sizes that the cost of a leaf depends on, each with a comma behind it."""
     numbers: tuple[str, ...]
-    """The names of the numbers that decide, beside the machine, which tile or leaf is chosen."""
+    """The numbers that decide, beside the machine, which tile or leaf is chosen, as C expressions."""
     tables: tuple[tuple[Table, str], ...]
     """The constant arrays whose addresses kernels are passed, each with the expression by which that is asked for."""
 
@@ -203,8 +203,9 @@ def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: 
             launches[leaf.kernel.name] = _launch(leaf.kernel, leaf.nest, available, types, kernels)
     tiles = tuple(_tile(region, plan, available, names) for plan in region.tilings)
     tile_numbers = () if costs is None else tuple(a.name for a in costs.sizes)
-    leaf_numbers = [a.name for a in (*selection.sizes, *seen.leaf_costs.sizes, *selection.program)]
-    numbers = tuple(dict.fromkeys((*tile_numbers, *leaf_numbers)))
+    sizes = () if costs is None else costs.sizes
+    deciding = {a.name: a for a in (*sizes, *selection.sizes, *seen.leaf_costs.sizes, *selection.program)}
+    numbers = tuple(map(_as_number, deciding.values()))
     read = " ".join(
         (
             *(extent.value for extent in extents),
@@ -273,6 +274,12 @@ def _tile(
     left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
     together = _together(kernel, tile.nest, region.widths) if kernel.together else ""
     return TileSource(_kernel_number(kernel), together, launch, instances, left)
+
+
+def _as_number(argument: Argument) -> str:
+    """Return a scalar in ``long long``; C++ converts no wider one to it in braces of its own accord."""
+    is_wider = argument.type.wraps and argument.type.is_wide
+    return f"(long long){argument.name}" if is_wider else argument.name
 
 
 def _passed(launch: KernelLaunch, position: int, constants: Sequence[str], sizes: Sequence[int]) -> str:

@@ -36,7 +36,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.walk import all_statements_in, assigned_scalars, subexpressions
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, c_text
-from comprehensive.poly.unsigned import WIDE, WRAPPING, is_of, unconverted
+from comprehensive.poly.unsigned import WIDE, WRAPPING, is_of, is_small_sum, unconverted
 
 ZERO = Polynomial.constant(0)
 ONE = Polynomial.constant(1)
@@ -73,7 +73,8 @@ class Scope:
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
     least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``
     the names whose differences wrap around, ``wide`` those of 64 bits, which an ``int`` may not hold.  ``facts`` are
-    not negative, by the asserts before the region.
+    not negative, by the asserts before the region.  ``extents`` are sizes of data and of grids, which no computer has
+    in the upper half of 64 bits.
     """
 
     values: Mapping[str, Polynomial]
@@ -84,6 +85,7 @@ class Scope:
     unsigned: frozenset[str]
     wide: frozenset[str]
     facts: tuple[Polynomial, ...] = ()
+    extents: frozenset[str] = frozenset()
 
     def read(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
         """The polynomial of an integer expression.  Raises NotPolynomialError."""
@@ -152,7 +154,8 @@ def scope_of(nest: Nest) -> Scope:
         frozenset(s.name for s in scalars if s.type in types) | names_declared(nest.body, types)
         for types in (WRAPPING, WIDE)
     )
-    scope = Scope(values, quotients, lower, program, _tampered(nest.body), unsigned, wide)
+    extents = bounded | {s.name for s in nest.with_role(Role.DATA)}
+    scope = Scope(values, quotients, lower, program, _tampered(nest.body), unsigned, wide, extents=extents)
     types = {s.name: s.type for s in scalars}
     for scalar in scalars:
         if scalar.value is None or not scalar.type.is_integer or _is_cut_off(scalar, types):
@@ -427,13 +430,15 @@ class _Reader:
         scope, sides = self._scope, (expr, other)
         wide_names, wide_types = scope.unsigned & scope.wide, WRAPPING & WIDE
         if any(is_of(e, wide_names, wide_types) for side in sides for e in unconverted(side)):
-            return _Reader(scope, self._iterators, is_place=True).read(expr)
-        match expr:
-            case Cast(type=ScalarType.UNSIGNED, operand=operand) if not (
-                any(self._speaks_of(side, scope.wide, WIDE) for side in sides)
-                or self._speaks_of(operand, scope.unsigned, WRAPPING)
-                or self._speaks_of(other, scope.unsigned, frozenset())
-            ):
+            is_low = is_small_sum(self.read(other), scope.extents | (self._iterators - scope.unsigned))
+            return _Reader(scope, self._iterators, is_place=True).read(expr) if is_low else None
+        if any(self._speaks_of(side, scope.wide, WIDE) for side in sides):
+            return None
+        match expr, other:
+            case (
+                Cast(type=ScalarType.UNSIGNED, operand=operand),
+                Cast(type=ScalarType.UNSIGNED, operand=bound) | bound,
+            ) if not any(self._speaks_of(e, scope.unsigned, WRAPPING) for e in (operand, bound)):
                 return self.read(operand)
             case _:
                 return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from comprehensive.algebra import Polynomial
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.scalar_types import INTEGER_TYPES
 from comprehensive.metafork.walk import children, subexpressions
@@ -45,3 +46,12 @@ def unsigned_bits(comparison: Expr) -> int | None:
     }
     widest = max((t.bits for t in types), default=0)
     return widest if any(t.wraps and t.bits == widest for t in types) else None
+
+
+def is_small_sum(bound: Polynomial, extents: Set[str]) -> bool:
+    """Whether a number is a sum of few extents and a number in the lower half of 64 bits."""
+    return all(
+        (not term.powers and term.coefficient < 2**62)
+        or (len(term.powers) == 1 and term.powers[0][1] == 1 and term.powers[0][0] in extents)
+        for term in bound.terms()
+    ) and all(abs(term.coefficient) < 2**16 for term in bound.terms() if term.powers)

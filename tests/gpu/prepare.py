@@ -146,7 +146,7 @@ def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
                 lines += [
                     line(host, r, number, region.tile_of(number), {}, sample)
                     for number in region.numbers
-                    if region.kind_of(number) == kind and is_made_for(region, number, sample)
+                    if region.kind_of(number) == kind and is_made_for(plan, region.tile_of(number), sample)
                 ]
     missing = {key: count for key, count in wanted.items() if count}
     if missing:
@@ -154,13 +154,20 @@ def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
     return lines
 
 
-def is_made_for(region: RegionPlan, number: int, sample: Sample) -> bool:
-    """Whether the conditions of a tile hold at a sample: rows that stay in shared memory have a longest one."""
-    found = region.tiling_of(number)
-    assert found is not None
-    tiling, sizes = found
-    values = {k: v for k, v in all_scalars(region.nest, sample.arguments).items() if isinstance(v, int)}
-    return all(c_value(condition, values) for condition in tiling.conditions_of(sizes))
+def is_made_for(plan: FunctionPlan, tile: int, sample: Sample) -> bool:
+    """Whether the conditions of a tile hold at a sample, in all regions, since callers ask for one in all of them: rows
+    that stay in shared memory have a longest one."""
+    for region in plan.regions:
+        found = next(
+            (f for n in region.numbers if region.tile_of(n) == tile and (f := region.tiling_of(n))), None
+        )
+        if found is None:
+            continue
+        tiling, sizes = found
+        values = {k: v for k, v in all_scalars(region.nest, sample.arguments).items() if isinstance(v, int)}
+        if not all(c_value(condition, values) for condition in tiling.conditions_of(sizes)):
+            return False
+    return True
 
 
 def reaching(

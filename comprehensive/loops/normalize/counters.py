@@ -71,9 +71,13 @@ def _demanded(name: str, whole: Interval, conditions: Iterable[Expr]) -> Interva
     """Return the part of a range in which all conditions hold that compare a scalar with a number."""
     for condition in conditions:
         match condition:
-            case Binary(operator="<=", left=Name(identifier), right=IntLiteral(value)) if identifier == name:
+            case Binary(operator="<=", left=Name(identifier), right=IntLiteral(value) as bound) if (
+                identifier == name and not bound.type.wraps
+            ):
                 whole = Interval(whole.least, min(whole.greatest, value))
-            case Binary(operator="<=", left=IntLiteral(value), right=Name(identifier)) if identifier == name:
+            case Binary(operator="<=", left=IntLiteral(value) as bound, right=Name(identifier)) if (
+                identifier == name and not bound.type.wraps
+            ):
                 whole = Interval(max(whole.least, value), whole.greatest)
             case _:
                 pass

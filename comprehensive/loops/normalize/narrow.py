@@ -72,15 +72,17 @@ def _at_points(subscripts: Subscripts, body: tuple[Stmt, ...], demanded: dict[Ex
     """The rewriting of a body; what a launch has to see to for it comes to what is ``demanded``."""
 
     def can_tell(sum: Expr, kind: ScalarType) -> bool:
-        value = subscripts.linear(sum)
-        if value is None:
+        value, conversions = subscripts.linear(sum), subscripts.conversions(sum)
+        if value is None or conversions is None:
             return False
         factors = [value.coefficient(variable, 1) for variable in subscripts.variables(value)]
         if not all(factor in (1, -1) for factor in factors):
             return False
         found = subscripts.within(value, kind)
-        demanded.update(dict.fromkeys(found or ()))
-        return found is not None
+        if found is None:
+            return False
+        demanded.update(dict.fromkeys((*conversions, *found)))
+        return True
 
     changing = assigned_scalars(body) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
     ranges = {name: r for name, r in subscripts.ranges.items() if name not in changing}
@@ -98,11 +100,15 @@ def in_int(
 
 @dataclass(frozen=True, slots=True)
 class _Narrow:
-    """``can_tell``: whether a launch sees to it that an integer type holds a sum."""
+    """``can_tell``: whether a launch sees to it that an integer type holds a sum.
+
+    What is ``modest`` demands of no launch that a difference is not negative.
+    """
 
     types: Mapping[str, ScalarType]
     ranges: Ranges
     can_tell: Callable[[Expr, ScalarType], bool]
+    modest: bool = False
 
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements with all that fits computed in ``int``."""
@@ -162,7 +168,7 @@ class _Narrow:
 
     def _converted(self, expr: Expr, to: ScalarType) -> Expr | None:
         """Return the operand of a conversion to a type in ``int``: for an integer type the lowest bits count."""
-        return self._int(expr, bits=to.bits if to.is_integer else 0)
+        return replace(self, modest=True)._int(expr, bits=to.bits if to.is_integer else 0)
 
     def _statement(self, statement: Stmt) -> Stmt:
         match statement:
@@ -187,10 +193,11 @@ class _Narrow:
                 is_idle = kind is _INT and type_of(found, self.types) is _INT
                 return found if is_idle else replace(expr, operand=found)
             case Binary(operator=operator, left=left, right=right) if operator in COMPARISONS:
-                sides = self._int(left), self._int(right)
+                modest = replace(self, modest=True)
+                sides = modest._int(left), modest._int(right)
                 if sides[0] is not None and sides[1] is not None and self._compare_alike(left, right):
                     return replace(expr, left=sides[0], right=sides[1])
-                if (within := self._unsigned_bound(expr)) is not None:
+                if (within := modest._unsigned_bound(expr)) is not None:
                     return within
                 return replace(expr, left=self._operand(left, right), right=self._operand(right, left))
             case Binary(operator="+" | "-" | "*" | "/" | "%", left=left, right=right):
@@ -236,7 +243,7 @@ class _Narrow:
 
     def _operand(self, expr: Expr, other: Expr) -> Expr:
         """An operand in ``int`` where C converts it to the same type again, for the other operand's sake."""
-        found = self._int(expr)
+        found = replace(self, modest=True)._int(expr)
         kind = type_of(other, self.types)
         if found is None or common_type(_INT, kind) is not common_type(type_of(expr, self.types), kind):
             return expr
@@ -293,6 +300,8 @@ class _Narrow:
                     return None
                 if not (self._is_held(first, kind) and self._is_held(second, kind)):
                     return None
+                if self._values(first).least == _INT.lowest and self._values(second).least < 0:
+                    return None  # the quotient of the least number and -1
                 return replace(expr, left=first, right=second)
             case Conditional(then=then, otherwise=otherwise):
                 first, second = self._int(then, bits=bits), self._int(otherwise, bits=bits)
@@ -312,7 +321,7 @@ class _Narrow:
 
     def _is_held(self, expr: Expr, kind: ScalarType) -> bool:
         """Whether an integer type holds the values of an expression of ``int``, perhaps for what a launch sees to."""
-        return self._fits(expr, kind) or self.can_tell(expr, kind)
+        return self._fits(expr, kind) or (not self.modest and self.can_tell(expr, kind))
 
     def _fits(self, expr: Expr, kind: ScalarType) -> bool:
         return self._values(expr).within(kind)

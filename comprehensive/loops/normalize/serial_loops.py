@@ -172,7 +172,9 @@ class _Walk:
 def _adds(expr: Expr) -> bool:
     """Whether nothing is subtracted in a sum."""
     found = Sum.of(expr)
-    return found.constant >= 0 and all(sign > 0 for sign, _ in found.terms)
+    return found.constant >= 0 and all(
+        sign > 0 and (not isinstance(term, Cast) or _adds(term.operand)) for sign, term in found.terms
+    )
 
 
 def _at_least(expr: Expr, least: int) -> bool:

@@ -18,10 +18,20 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.integers import ZERO
-from comprehensive.loops.ir import Nest, Points, Role
+from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, ZERO
+from comprehensive.loops.ir import Nest, Points, Role, Scalar
 from comprehensive.loops.normalize.counters import at_most, is_uniform, ranges_of
-from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, For, IntLiteral, Name, ScalarType
+from comprehensive.metafork.ast import (
+    Binary,
+    Cast,
+    Conditional,
+    Expr,
+    For,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Unary,
+)
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import statements_in
@@ -31,11 +41,7 @@ _ROLES = (Role.DATA, Role.SCALAR)
 
 def sizes_that_fit(nest: Nest, points: Points) -> frozenset[str]:
     """The scalars of other integer types than ``int`` that a launch of a tile can demand to fit into it."""
-    wide = {
-        s.name
-        for s in nest.scalars
-        if s.role in _ROLES and s.type.is_integer and promote(s.type) is not ScalarType.INT
-    }
+    wide = {s.name for s in nest.scalars if _is_wide(s)}
     if not wide:
         return frozenset()
     found = {name for limit in points.limits for name in _bounding(limit)}
@@ -50,9 +56,15 @@ def sizes_that_fit(nest: Nest, points: Points) -> frozenset[str]:
     return frozenset(found & wide)
 
 
+def _is_wide(scalar: Scalar) -> bool:
+    """Whether an argument is an integer of another type than ``int``; those of host code are not as callers say."""
+    is_integer = scalar.type.is_integer and promote(scalar.type) is not ScalarType.INT
+    return is_integer and scalar.role in _ROLES
+
+
 def with_sizes_in_int(nest: Nest, sizes: Set[str]) -> tuple[Nest, tuple[Expr, ...]]:
     """The nest with these scalars in ``int``, and the conditions under which they are."""
-    changed = [s for s in nest.scalars if s.name in sizes]
+    changed = [s for s in nest.scalars if s.name in sizes and _is_wide(s)]
     if not changed:
         return nest, ()
     values = {s.name: Cast(s.type, Name(s.name)) for s in changed}
@@ -60,7 +72,7 @@ def with_sizes_in_int(nest: Nest, sizes: Set[str]) -> tuple[Nest, tuple[Expr, ..
     def converted(expr: Expr) -> Expr:
         return expr if names_read(expr).isdisjoint(values) else substitute(expr, values)
 
-    lengths = [dim for array in nest.arrays for dim in array.dims or () if dim is not None]
+    lengths = [dim for array in nest.arrays for dim in array.dims or () if dim is not None and _is_sum(dim)]
     computed = [e for e in lengths if not isinstance(e, Name) and not names_read(e).isdisjoint(values)]
     least = ranges_of(nest)
     conditions: dict[Expr, None] = {}
@@ -69,7 +81,8 @@ def with_sizes_in_int(nest: Nest, sizes: Set[str]) -> tuple[Nest, tuple[Expr, ..
         lowest = ZERO if is_size else IntLiteral(-ScalarType.INT.highest)
         conditions[Binary("<=", lowest, Name(scalar.name))] = None
         conditions[at_most(Name(scalar.name))] = None
-    conditions |= dict.fromkeys(map(at_most, computed))
+    # As mathematics says, and so as C computes it where it is no more.
+    conditions |= dict.fromkeys(c for e in computed for c in (Binary("<=", ZERO, e), at_most(e)))
     scalars = tuple(
         replace(s, type=ScalarType.INT, passed=s.type)
         if s.name in values
@@ -82,12 +95,31 @@ def with_sizes_in_int(nest: Nest, sizes: Set[str]) -> tuple[Nest, tuple[Expr, ..
         replace(
             nest,
             scalars=scalars,
+            arrays=tuple(
+                replace(a, dims=tuple(d if d is None or _is_sum(d) else converted(d) for d in a.dims))
+                if a.dims is not None
+                else a
+                for a in nest.arrays
+            ),
             preconditions=(*map(converted, nest.preconditions), *conditions),
             grid=tuple(replace(loop, extent=converted(loop.extent)) for loop in nest.grid),
             body=map_expressions(nest.body, converted),
         ),
         tuple(conditions),
     )
+
+
+def _is_sum(expr: Expr) -> bool:
+    """Whether an expression is a polynomial in scalars."""
+    match expr:
+        case Name() | IntLiteral():
+            return True
+        case Unary("-" | "+", operand):
+            return _is_sum(operand)
+        case Binary(operator, left, right) if operator in POLYNOMIAL_OPERATORS:
+            return _is_sum(left) and _is_sum(right)
+        case _:
+            return False
 
 
 def _bounding(limit: Expr) -> Iterator[str]:

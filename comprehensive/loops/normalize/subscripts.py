@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra import sum_of as sum_of_polynomials
+from comprehensive.algebra.polynomial import Term
 from comprehensive.loops.conversions import in_type
 from comprehensive.loops.integers import ONE, POLYNOMIAL_OPERATORS, ZERO, Ring
 from comprehensive.loops.intervals import Interval, Ranges, sum_of
@@ -32,7 +33,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import statements_in
 
 
@@ -52,9 +53,14 @@ class Subscripts:
     @staticmethod
     def of(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr]) -> Subscripts:
         """``0 <= name < limit`` for each of the coordinates; loops that count from 0 have a range, too."""
+        types = types_at_points(nest, bodies, coordinates)
+        scalars = frozenset(s.name for s in nest.scalars)
         bounds: dict[str, set[Expr | None]] = {name: {limit} for name, limit in coordinates.items()}
         for loop in (s for body in bodies for s in statements_in(body) if isinstance(s, For)):
             counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
+            compared = common_type(loop.type or ScalarType.INT, type_of(loop.bound, types))
+            # A launch sees to it that a bound which is the same for all points is not negative.
+            counts_up = counts_up and (not compared.wraps or is_uniform(loop.bound, scalars))
             bounds.setdefault(loop.iterator, set()).add(loop.bound if counts_up else None)
         limits = {
             name: tuple(_alternatives(bound))
@@ -62,11 +68,9 @@ class Subscripts:
             for bound in found
             if len(found) == 1 and bound is not None
         }
-        scalars = frozenset(s.name for s in nest.scalars)
         positive = sizes(nest) | {s.name for s in nest.scalars if s.role is Role.PROGRAM}
         positive |= {s.name for s in nest.scalars if s.type.is_integer and not s.type.is_signed}
         positive |= {name for name, known in ranges_of(nest).items() if known.least >= 0}
-        types = types_at_points(nest, bodies, coordinates)
         ranges = {**ranges_of(nest), **dict.fromkeys(coordinates, Interval(0, LARGEST_COUNT - 1))}
         for loop in (s for body in bodies for s in statements_in(body) if isinstance(s, For)):
             if loop.iterator in limits and loop.type is ScalarType.INT:
@@ -121,14 +125,17 @@ class Subscripts:
             if any(self.is_nonnegative(bound) or self._is_nonnegative_in_ranges(bound) for bound in bounds):
                 continue
             room = min(bounds, key=self.difficulty, default=None)
-            # Nothing but what is subtracted leaves room for sizes of 0 at most.
-            if room is None or not any(term.coefficient > 0 for term in room.terms()):
+            # Nothing but what is subtracted leaves room for small sizes at most, however large they may be elsewhere.
+            if room is None or not any(self._leaves_room(term) for term in room.terms()):
                 return None
             condition = self._at_least_zero(room)
             if not self.is_uniform(condition):
                 return None
             demanded[condition] = None
         return tuple(demanded)
+
+    def _leaves_room(self, term: Term) -> bool:
+        return term.coefficient > 0 and (bool(term.powers) or term.coefficient > LARGEST_COUNT)
 
     def variables(self, value: Polynomial) -> tuple[str, ...]:
         """The symbols of a polynomial that may differ from point to point."""

@@ -81,7 +81,7 @@ def _wide_enough(tile: RegisterTile, loops: LoopNest) -> tuple[Expr, ...]:
     """Return the condition that windows need pieces of so many rows: narrow ones would copy predicated turns alone."""
     if loops.rows is None:
         return ()
-    return (Binary("<", Binary("-", Name(tile.depth), IntLiteral(SHORTEST_PIECE)), loops.path[-1].bound),)
+    return (Binary("<=", Binary("-", Name(tile.depth), IntLiteral(SHORTEST_PIECE)), loops.path[-1].bound),)
 
 
 def _is_for_others(nest: Nest, tile: RegisterTile) -> bool:

@@ -234,7 +234,7 @@ static int mix_run(cf_call *cf_state, const unsigned short *x, const signed char
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
+  const long long cf_numbers[] = { (long long)n, B, 1, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;

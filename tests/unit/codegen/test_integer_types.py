@@ -171,6 +171,26 @@ LINES = {
         {"a": (("n*n",), "f4"), "x": (("n",), "f4"), "y": (("n",), "f4")},
         [{"n": n, "B": 8} for n in (1, 9, 70)],
     ),
+    "a loop up to what wraps around": (
+        "int n, const float *a, float *y, int B",
+        "meta_for (int i = 0; i < n; i++) { float s = 0; for (int k = 0; k < (size_t)i - 1; k++) { if (k >= 3) break;"
+        " s += a[((size_t)i - (size_t)k) % 7]; } y[i] = s; }",
+        {"a": ((7,), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "B": 8} for n in (1, 40)],
+    ),
+    "rows whose length wraps around": (
+        "unsigned m, unsigned n, const float a[m][n * n / 1000000 + 3], float *y, int B",
+        "meta_for (unsigned i = 0; i < m; i++) { float s = 0; for (int k = 0; k < 3; k++) s += a[i][k]; y[i] = s; }",
+        {"a": (("m*(n*n%2**32//1000000+3)",), "f4"), "y": (("m",), "f4")},
+        [{"m": 20, "n": n, "B": 8} for n in (1, 5000, 70000)],
+    ),
+    "what came before": (
+        "size_t n, size_t k, const float *a, float *y, int B",
+        "meta_for (size_t i = 0; i < n; i++) { float s = 0; for (size_t l = 0; l < k; l++)"
+        " if (i - l < n) s += a[i - l]; y[i] = s + (float)(n - k); }",
+        {"a": (("n",), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "k": k, "B": 8} for n in (1, 9, 300) for k in (0, 1, 7)],
+    ),
     "a loop from a difference": (
         "size_t n, size_t r, const float *a, float *y, int B",
         "meta_for (size_t i = 0; i < n; i++) { float s = 1; for (size_t j = i - r; j <= i + r; j++)"
@@ -194,6 +214,7 @@ QUICK = {
     "subscripts that wrap around",
     "a window under a comparison without signs",
     "a loop from a difference",
+    "what came before",
 }
 
 

@@ -54,6 +54,8 @@ def test_such_a_bound_keeps_subscripts_inside(step: str, type: str) -> None:
         ("if ((unsigned)p >= (unsigned)n) b[i] = a[p];", "int"),
         ("if ((unsigned)p < (unsigned)n) b[i] = a[p - 1];", "int"),
         ("if ((int)(unsigned)p < n) b[i] = a[p];", "int"),
+        ("if ((unsigned)(p - 1) < 4294967295u) b[i] = a[p - 1];", "int"),
+        ("if ((size_t)(p - 1) < 18446744073709551615ul) b[i] = a[p - 1];", "int"),
     ],
 )
 def test_what_it_does_not_keep_inside_is_an_error(step: str, type: str) -> None:
