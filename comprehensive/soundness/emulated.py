@@ -22,7 +22,7 @@ from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.machine.device import load_device
-from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.ast import Binary, IntLiteral, Name, ScalarType
 from comprehensive.metafork.walk import statements_in
 from comprehensive.model.choice import size_obstacle
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
@@ -218,7 +218,9 @@ def _run_function(
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     free = any_sign(plan)
     meaningless = 0
-    drawn = samples(plan.function, nests, seed, ranges, free, GUESS, duplicates=duplicates)
+    drawn = samples(
+        plan.function, nests, seed, ranges, free, GUESS, duplicates=duplicates, also=_sizes_of_kernels(plan)
+    )
     for number, sample in enumerate(islice(drawn, MAX_DRAWS)):
         if all(count >= points for count in runs.values()):
             break
@@ -285,6 +287,18 @@ def _run_function(
         )
         for r, leaf in numbers
     ]
+
+
+def _sizes_of_kernels(plan: FunctionPlan) -> dict[str, tuple[int, ...]]:
+    """The values of scalars for which there are kernels over tiles that are for these alone."""
+    found: dict[str, tuple[int, ...]] = {}
+    for condition in (c for region in plan.regions for tiling in region.tilings for c in tiling.conditions):
+        match condition:
+            case Binary("==", Name(name), IntLiteral(value)):
+                found[name] = (*found.get(name, ()), value)
+            case _:
+                pass
+    return found
 
 
 def _is_rounded(plan: FunctionPlan, tile: int) -> bool:

@@ -63,6 +63,8 @@ MAX_BYTES = 1 << 26
 
 A sample at which the program asks for more is passed over: an unsigned subscript that wraps around asks for 32 GiB.
 """
+OFTEN = 4
+"""The number of times that values for which there are kernels stand among those from which a size is drawn."""
 MAX_DRAWS = 20000
 """Draws in a row without a sample; after so many there is none."""
 
@@ -98,12 +100,14 @@ def samples(
     guess: int | None = None,
     *,
     duplicates: bool = False,
+    also: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Iterator[Sample]:
     """An endless stream of samples, the same for the same seed.
 
     ``any_sign`` names scalars that may be negative; such a value is kept only where every region is defined for it.
     ``guess`` is a first number of elements for a buffer whose size depends on data.  Arrays of places of plain stores
-    have room for indices that all differ or, with ``duplicates``, for two that do not.
+    have room for indices that all differ or, with ``duplicates``, for two that do not.  ``also`` are further values of
+    sizes, by name: kernels may be for these alone.
 
     Raises NotSampledError, with the reasons, when no sample is found in MAX_DRAWS draws, and when the size of what is
     behind a pointer depends on data and there is no guess.
@@ -126,6 +130,7 @@ def samples(
                 continue
             role = roles.get(parameter.name)
             values = ranges.tiles if role is Role.PROGRAM else ranges.steps if role is None else sizes
+            values = (*values, *(() if also is None else also.get(parameter.name, ()) * OFTEN))
             if parameter.name in any_sign:
                 arguments[parameter.name] = _draw_any_sign(rng, values, number)
             else:

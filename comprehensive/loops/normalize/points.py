@@ -2,9 +2,9 @@
 
 Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions
 become choices (``if_conversion``) or one (``nested_conditions``), choices one after the other one
-(``single_assignment``), which are computed in ``int`` where they fit (``narrow``), places that are computed from
-elements are where they are read (``inlined``), pointers become rows and columns (``delinearize``), what a loop reads
-in all its turns comes before it (``invariant_reads``), loops through the same turns become one (``fuse``), and what
+(``single_assignment``), places that are computed from elements are where they are read (``inlined``), pointers become
+rows and columns (``delinearize``), which are computed in ``int`` where they fit (``narrow``), what a loop reads in all
+its turns comes before it (``invariant_reads``), loops through the same turns become one (``fuse``), and what
 only a condition around the rest reads is declared in it (``sink``).
 """
 
@@ -44,17 +44,17 @@ def normalize_points(
     types = types_at_points(nest, converted, coordinates)
     converted = [single_assigned(body, types, name) for body in converted]
     types = types_at_points(nest, converted, coordinates)
-    converted, fitting = in_int_at_points(nest, converted, coordinates)
     converted = [with_looked_up_places(body, types, read_only) for body in converted]
     seen = delinearize(nest, converted, coordinates, name)
-    read_only = _read_only(seen.arrays, seen.bodies)
+    bodies, fitting = in_int_at_points(replace(nest, arrays=seen.arrays), seen.bodies, coordinates)
+    read_only = _read_only(seen.arrays, bodies)
     pointers = {a.name: a.pointer for a in seen.arrays}
     return replace(
         seen,
         conditions=tuple(dict.fromkeys((*fitting, *seen.conditions))),
         bodies=tuple(
             sunk(fused(with_invariant_reads_first(body, coordinates.keys(), read_only, name), pointers))
-            for body in seen.bodies
+            for body in bodies
         ),
     )
 

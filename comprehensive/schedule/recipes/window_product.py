@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
+from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.box_loop import box_kernel
 from comprehensive.schedule.box_nest import LoopNest, ReferenceGroup
-from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.instances import Instance, for_wide_elements, meeting_constraints, table
@@ -81,7 +81,9 @@ def _wide_enough(tile: RegisterTile, loops: LoopNest) -> tuple[Expr, ...]:
     """Return the condition that windows need pieces of so many rows: narrow ones would copy predicated turns alone."""
     if loops.rows is None:
         return ()
-    return (Binary("<=", Binary("-", Name(tile.depth), IntLiteral(SHORTEST_PIECE)), loops.path[-1].bound),)
+    extent = loops.path[-1].bound
+    turns = Conditional(Binary("<", ZERO, extent), extent, ZERO)
+    return (Binary("<=", Binary("-", Name(tile.depth), IntLiteral(SHORTEST_PIECE)), turns),)
 
 
 def _is_for_others(nest: Nest, tile: RegisterTile) -> bool:

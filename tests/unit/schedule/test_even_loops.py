@@ -18,7 +18,7 @@ from tests.unit.schedule.test_window_product import (
     VOLUME,
     Arrays,
 )
-from tests.unit.schedule.tile_runs import compilation_of, numbers_of, run_all
+from tests.unit.schedule.tile_runs import compilation_of, refusable, run_all
 
 IMAGE: Arrays = {"a": (("m", "n"), "f4"), "w": (("k+1", "k+1"), "f4"), "c": (("m", "n"), "f4")}
 OF_IMAGE = "float a[m][n], float w[k+1][k+1], float c[m][n]"
@@ -114,7 +114,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     if name != "one of two loops":
         assert region.tilings[0].recipe == "window product"
     refused = run_all(source, arrays, [{**run, **BLOCK} for run in runs], tmp_path)
-    assert {number for number, _ in refused} <= set(numbers_of(source))
+    assert {number for number, _ in refused} <= refusable(source)
 
 
 def test_an_unsigned_comparison_is_no_lesser_one(tmp_path: Path) -> None:
@@ -155,4 +155,4 @@ def test_sums_of_random_loops_are_those_of_the_source(seed: int, tmp_path: Path)
     source, arrays = _random_loops(seed)
     runs = [{**run, **BLOCK, "n": min(run["n"], 40), "m": min(run["m"], 25)} for run in OF_PLANE]
     refused = run_all(source, arrays, runs, tmp_path)
-    assert {number for number, _ in refused} <= set(numbers_of(source))
+    assert {number for number, _ in refused} <= refusable(source)

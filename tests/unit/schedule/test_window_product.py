@@ -15,7 +15,7 @@ from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.laws.nests import nests_of
-from tests.unit.schedule.tile_runs import compilation_of, numbers_of, run_all, warnings_of
+from tests.unit.schedule.tile_runs import compilation_of, refusable, run_all, warnings_of
 
 Arrays = dict[str, tuple[tuple[int | str, ...], str]]
 
@@ -355,7 +355,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     assert region.tilings[0].recipe == "window product"
     # Where rows are read several times they may be resident, up to some length.
     refused = run_all(source, arrays, [{**run, **BLOCK} for run in runs], tmp_path)
-    assert {number for number, _ in refused} <= set(numbers_of(source))
+    assert {number for number, _ in refused} <= refusable(source)
 
 
 def test_what_a_step_stages_is_a_box_of_each_array() -> None:
@@ -450,7 +450,7 @@ def test_a_product_may_have_rows_that_begin_elsewhere_in_each_plane(tmp_path: Pa
     (region,) = compilation_of(source).plan.functions[0].regions
     assert region.tilings[0].recipe == "product"
     refused = run_all(source, arrays, [{**run, **BLOCK} for run in OF_VOLUME[:4]], tmp_path)
-    assert {number for number, _ in refused} <= set(numbers_of(source))
+    assert {number for number, _ in refused} <= refusable(source)
 
 
 @pytest.mark.toolchain

@@ -16,8 +16,10 @@ from comprehensive.driver import Compilation, Options, compile_file, tree_of_til
 from comprehensive.generate import outputs, source_texts
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.normalize import normalize
+from comprehensive.metafork.ast import Binary
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
+from comprehensive.schedule.recipes.window_product import SHORTEST_PIECE
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.strategies.tilings import every_tiling, tilings
@@ -72,6 +74,19 @@ def numbers_of(source: str, recipe: str = "resident rows", *, reassociate: bool 
     return tuple(
         region.tile_of(tiling.first + place) for tiling in found for place in range(len(tiling.instances))
     )
+
+
+def refusable(source: str) -> set[int]:
+    """Return the numbers of instances that are for some sizes: rows that stay, windows of one size, long pieces."""
+    (plan,) = compilation_of(source).plan.functions
+    (region,) = plan.regions
+    found = set(numbers_of(source))
+    for tiling in region.tilings:
+        for place, instance in enumerate(tiling.instances):
+            is_long = tiling.kernel.in_rows and tiling.sizes(instance).get("D", 0) > SHORTEST_PIECE
+            if is_long or any(isinstance(c, Binary) and c.operator == "==" for c in tiling.conditions):
+                found.add(region.tile_of(tiling.first + place))
+    return found
 
 
 def register_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
