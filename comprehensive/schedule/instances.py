@@ -20,6 +20,7 @@ from comprehensive.kernel_ir.terms import size_of
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, IntLiteral, Stmt
@@ -162,10 +163,15 @@ def point_instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
 
 def _own_reads(body: Sequence[Stmt], tile: RegisterTile) -> int:
     """Elements that no other point reads by the same reference or by one that differs in constants alone."""
-    points = {c.name for c in tile.coordinates}
+    points, ring = {c.name for c in tile.coordinates}, Ring()
     references = {e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)}
+
+    def apart_from_constants(subscript: Expr) -> str:
+        value = ring.read(subscript)
+        return str(value - value.constant_term if points & ring.names_in(value) else value)
+
     places = [
-        (e.array, tuple(names_read(s) if points & names_read(s) else s for s in e.subscripts))
+        (e.array, tuple(map(apart_from_constants, e.subscripts)))
         for e in references
         if points <= {name for s in e.subscripts for name in names_read(s)}
     ]
