@@ -17,9 +17,8 @@ from comprehensive.algebra.polynomial import Term
 from comprehensive.loops.conversions import in_type
 from comprehensive.loops.integers import ONE, POLYNOMIAL_OPERATORS, ZERO, Ring
 from comprehensive.loops.intervals import Interval, Ranges, sum_of
-from comprehensive.loops.ir import Nest, Role
+from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counters import LARGEST_COUNT, is_uniform, range_of, ranges_of
-from comprehensive.loops.sizes import sizes
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -68,10 +67,10 @@ class Subscripts:
             for bound in found
             if len(found) == 1 and bound is not None
         }
-        positive = sizes(nest) | {s.name for s in nest.scalars if s.role is Role.PROGRAM}
+        known = ranges_of(nest)
+        positive = {name for name, values in known.items() if values.least >= 0}
         positive |= {s.name for s in nest.scalars if s.type.is_integer and not s.type.is_signed}
-        positive |= {name for name, known in ranges_of(nest).items() if known.least >= 0}
-        ranges = {**ranges_of(nest), **dict.fromkeys(coordinates, Interval(0, LARGEST_COUNT - 1))}
+        ranges = {**known, **dict.fromkeys(coordinates, Interval(0, LARGEST_COUNT - 1))}
         for loop in (s for body in bodies for s in statements_in(body) if isinstance(s, For)):
             if loop.iterator in limits and loop.type is ScalarType.INT:
                 ranges[loop.iterator] = range_of(loop, scalars, types, ranges)
