@@ -4,9 +4,11 @@ In: linear subscripts of references to one array.  Out: :class:`Rows`, and what 
 
     i*n + k,  (i + 1)*n + k - 1      rows of n elements:   (i, k),  (i + 1, k - 1)
     ((i*h + j)*w + x)*3 + c          weights 3*h*w, 3*w, 3, 1:   (i, j, x, c)
+    i*(n + 1) + t,  0 <= t < n - i   rows of n elements:   (i, i + t)
 
 The weights are coefficients of variables.  A constant is one only where the ranges prove that subscripts stay in such
-rows: ``a[4*i + c]`` has rows of four elements where ``c < 4``, and none where ``c`` may be 4.
+rows: ``a[4*i + c]`` has rows of four elements where ``c < 4``, and none where ``c`` may be 4.  A loop that counts what
+is left from its point on, ``t < n - i``, has lost the place where it began: the weights are those of ``i + t``, too.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Rows:
 def rows_of(values: Sequence[Polynomial], subscripts: Subscripts) -> Rows | None:
     """The rows in which most is known to stay; None where the subscripts are no rows of any kind."""
     candidates = [rows for rows in _candidates(values, subscripts) if len(rows.weights) > 1]
-    judged = [(_doubts(rows, values, subscripts), rows) for rows in candidates]
+    judged = [(_doubts(rows, values, subscripts), rows) for rows in dict.fromkeys(candidates)]
     possible = [(doubts, rows) for doubts, rows in judged if doubts is not None]
     return min(possible, key=lambda found: found[0])[1] if possible else None
 
@@ -48,9 +50,8 @@ def split(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Polyno
     parts = [_NOTHING] * len(rows.weights)
     rest = value
     for variable in subscripts.variables(value):
-        factor = value.coefficient(variable, 1)
-        place = next(n for n, weight in enumerate(rows.weights) if _times(factor, weight) is not None)
-        parts[place] = parts[place] + Polynomial.symbol(variable) * (_times(factor, rows.weights[place]) or 0)
+        for place, times in enumerate(_digits(value.coefficient(variable, 1), rows)):
+            parts[place] = parts[place] + Polynomial.symbol(variable) * times
         rest = rest.substitute({variable: 0})
     for place, weight in enumerate(rows.weights):
         whole = _whole(rest, weight)
@@ -74,6 +75,15 @@ def in_rows(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Expr
     return subscripts.nonnegative_or_demanded(*bounds)
 
 
+def _digits(factor: Polynomial, rows: Rows) -> Iterable[Polynomial]:
+    """Yield how often each weight is in the coefficient of a variable, until nothing is left of it."""
+    for weight in rows.weights:
+        exact = _times(factor, weight)
+        times = exact if exact is not None else _NOTHING if weight.is_constant else _whole(factor, weight)
+        yield times
+        factor -= times * weight
+
+
 def _doubts(rows: Rows, values: Sequence[Polynomial], subscripts: Subscripts) -> int | None:
     """Return how many subscripts are not proved to stay in such rows; None if a weight needs a proof and has none."""
     conditions = [in_rows(rows, value, subscripts) for value in values]
@@ -84,17 +94,23 @@ def _doubts(rows: Rows, values: Sequence[Polynomial], subscripts: Subscripts) ->
 
 
 def _candidates(values: Sequence[Polynomial], subscripts: Subscripts) -> Iterable[Rows]:
-    """Chains of weights, those that tell more apart first."""
-    found = {
-        _positive(value.coefficient(variable, 1)): None
-        for value in values
-        for variable in subscripts.variables(value)
-    }
-    symbolic = [weight for weight in found if not weight.is_constant]
-    for weights in (list(found), symbolic, [weight.primitive() for weight in symbolic]):
+    """Chains of weights, those that tell more apart first; of such as tell the same, those of the fewest terms."""
+    since = [subscripts.from_their_start(value) for value in values]
+    found = sorted((_weights(given, subscripts) for given in (values, since)), key=_terms)
+    symbolic = [[weight for weight in weights if not weight.is_constant] for weights in found]
+    for weights in (*found, *symbolic, *([weight.primitive() for weight in weights] for weights in symbolic)):
         rows = _chain(weights)
         if rows is not None:
             yield rows
+
+
+def _weights(values: Sequence[Polynomial], subscripts: Subscripts) -> list[Polynomial]:
+    found = (value.coefficient(name, 1) for value in values for name in subscripts.variables(value))
+    return list(dict.fromkeys(_positive(weight) for weight in found if weight != _NOTHING))
+
+
+def _terms(weights: Sequence[Polynomial]) -> int:
+    return sum(len(weight.terms()) for weight in weights)
 
 
 def _chain(weights: Iterable[Polynomial]) -> Rows | None:

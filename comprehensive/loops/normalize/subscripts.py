@@ -140,6 +140,18 @@ class Subscripts:
         """The symbols of a polynomial that may differ from point to point."""
         return tuple(s for s in value.symbols if self._varies(s))
 
+    def from_their_start(self, value: Polynomial) -> Polynomial:
+        """Return a linear subscript over loops that count from where they begin, ``i`` of ``t < n - i``, on: of
+        ``i + t`` it is ``t``, of ``t`` it is ``t - i``."""
+        for name in self.variables(value):
+            for limit in self.limits.get(name, ())[:1]:
+                bound = self._linear(limit)
+                if bound is None:
+                    continue
+                varying = (Polynomial.symbol(v) * bound.coefficient(v, 1) for v in self.variables(bound))
+                value = value + value.coefficient(name, 1) * sum_of_polynomials(varying)
+        return value
+
     def greatest(self, value: Polynomial) -> tuple[Polynomial, ...]:
         """Upper bounds of a linear subscript over scalars alone, each of which holds; none where no range is known."""
         return self._extreme(value, 1)
@@ -181,7 +193,8 @@ class Subscripts:
         )
 
     def _extreme(self, value: Polynomial, direction: int) -> tuple[Polynomial, ...]:
-        variable = next(iter(self.variables(value)), None)
+        # Those of inner loops first: limits of theirs may speak of the others.
+        variable = max(self.variables(value), key=self._depth, default=None)
         if variable is None:
             return (value,)
         factor, rest = value.coefficient(variable, 1), value.coefficient(variable, 0)
@@ -194,6 +207,9 @@ class Subscripts:
         last = [self.linear(limit) for limit in self.limits[variable]]
         reached = [rest + factor * (limit - 1) for limit in last if limit is not None]
         return tuple(bound for each in reached for bound in self._extreme(each, direction))
+
+    def _depth(self, variable: str) -> int:
+        return list(self.limits).index(variable) if variable in self.limits else -1
 
     def _varying_in(self, symbol: str) -> frozenset[str]:
         return frozenset(filter(self._varies, self.ring.names_in(Polynomial.symbol(symbol))))

@@ -13,17 +13,18 @@ from comprehensive.loops.integers import Ring
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
-from comprehensive.metafork.ast import IntLiteral, Name, ScalarType
+from comprehensive.metafork.ast import Binary, IntLiteral, Name, ScalarType
 from comprehensive.metafork.printer import print_expr
 
-i, j, k, c, m, n, lda = (Polynomial.symbol(name) for name in ("i", "j", "k", "c", "m", "n", "lda"))
+i, j, k, c, t, m, n, lda = (Polynomial.symbol(name) for name in ("i", "j", "k", "c", "t", "m", "n", "lda"))
 LIMITS = {"i": "m", "j": "n", "k": "n"}
 
 
 def subscripts() -> Subscripts:
-    """Sizes m and n, an argument lda of which nothing is known; i < m, j and k < n, c < 3."""
+    """Sizes m and n, an argument lda of which nothing is known; i < m, j and k < n, c < 3, t < n - i."""
     limits = {name: (Name(limit),) for name, limit in LIMITS.items()} | {"c": (IntLiteral(3),)}
-    types = dict.fromkeys(("i", "j", "k", "c", "m", "n", "lda"), ScalarType.INT)
+    limits["t"] = (Binary("-", Name("n"), Name("i")),)
+    types = dict.fromkeys(("i", "j", "k", "c", "t", "m", "n", "lda"), ScalarType.INT)
     return Subscripts(Ring(), types, frozenset(("m", "n", "lda")), frozenset(("m", "n")), limits)
 
 
@@ -42,6 +43,12 @@ CASES = [
     (2 * j - 1, "j - 1, 1", []),
     (2 * j + c, None, []),
     (j + k, None, []),
+    (i * n + i + t, "i, i + t", []),
+    (i * n + n - 1 - (i + t), "i, -i + n - t - 1", []),
+    (i * lda + i + t, "i, i + t", ["n <= lda"]),
+    (i * lda + t, "i, t", ["n <= lda"]),
+    ((i + t) * n + i, "i + t, i", ["m <= n"]),
+    (i * (n + 2) + t, "i, t", []),
 ]
 
 
@@ -69,7 +76,7 @@ def test_references_with_one_set_of_rows_share_it() -> None:
 def test_parts_add_up_and_proved_ones_stay_in_their_rows(numbers: list[int], row: Polynomial) -> None:
     known = subscripts()
     first = (numbers[0] * i + numbers[1] * j + numbers[2]) * row
-    value = first + numbers[3] * j + numbers[4] * c + numbers[5] + numbers[6] * n
+    value = first + numbers[3] * j + numbers[4] * c + numbers[5] + numbers[6] * n + numbers[7] * (i + t)
     rows = rows_of([value], known)
     if rows is None:
         return
@@ -81,7 +88,9 @@ def test_parts_add_up_and_proved_ones_stay_in_their_rows(numbers: list[int], row
     for sizes in ({"m": 1, "n": 2, "lda": 3}, {"m": 3, "n": 1, "lda": 7}, {"m": 2, "n": 4, "lda": 1}):
         if not all(c_value(condition, sizes) for condition in conditions):
             continue
-        for place in product(range(sizes["m"]), range(sizes["n"]), range(3)):
-            point = {**sizes, **dict(zip("ijc", place, strict=True))}
+        for place in product(range(sizes["m"]), range(sizes["n"]), range(3), range(sizes["n"])):
+            point = {**sizes, **dict(zip("ijct", place, strict=True))}
+            if point["t"] >= sizes["n"] - point["i"]:
+                continue
             for part, length in zip(parts[1:], rows.lengths, strict=True):
                 assert 0 <= part.evaluate(point) < length.evaluate(point)

@@ -66,6 +66,20 @@ CASES: dict[str, tuple[str, Arrays]] = {
         ),
         OF_MATRIX,
     ),
+    "behind a pointer, above the diagonal": (
+        line(
+            "float s = 0; for (int j = i; j < n; j++) s += a[i * n + j] * x[j]; y[i] = s;",
+            "const float *a, const float *x, float *y",
+        ),
+        OF_MATRIX,
+    ),
+    "behind a pointer, columns below the diagonal": (
+        line(
+            "float s = 0; for (int j = i; j < n; j++) s += a[j * n + i] * x[j]; y[i] = s;",
+            "const float *a, const float *x, float *y",
+        ),
+        OF_MATRIX,
+    ),
     "added up in memory, where there is a step": (
         line("for (int j = 0; j < i; j++) y[i] += a[i][j] * x[j];"),
         OF_MATRIX,
@@ -106,6 +120,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     ("header", "parameters", "fits"),
     [
         ("int j = 0; j <= i; j++", "const float *a, const float *x, float *y", True),
+        ("int j = i; j < n; j++", "const float *a, const float *x, float *y", True),
         # The last row behind the pointer may end where the program does not read any more.
         ("int j = 0; j < n - i; j++", "const float *a, const float *x, float *y", False),
         ("int j = 0; j < n - i; j++", "const float a[n][n], const float x[n], float y[n]", True),
