@@ -27,11 +27,13 @@ from comprehensive.cli.report import report_command
 from comprehensive.cli.sass import sass_command
 from comprehensive.cli.tree import tree_command
 from comprehensive.cli.tune import tune_command
+from comprehensive.collection import seldom_collected
 
 
 def main() -> None:
     """Entry point of the ``comprehensive`` command."""
-    cli(prog_name="comprehensive")
+    with seldom_collected():
+        cli(prog_name="comprehensive")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

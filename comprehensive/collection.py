@@ -1,10 +1,10 @@
-"""Garbage of Python is looked for less often while passes run.
+"""Garbage of Python is looked for less often while commands and passes run.
 
     with seldom_collected():
         stages = run(module, passes)
 
-What passes and analyses make is many small objects that stay until a function is done, and hardly a cycle among them:
-the collector would go through all of them again and again, which took a sixth of the time of passes.
+What a compiler makes is many small objects that stay until it is done, and hardly a cycle among them: the collector
+would go through all of them again and again, which took a tenth of the time of ``gen`` and a sixth of that of passes.
 """
 
 from __future__ import annotations
