@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from comprehensive.collection import seldom_collected
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
 from comprehensive.ptx.build import ALONE, Build
-from comprehensive.collection import seldom_collected
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.occupancy_gate import gated
 from comprehensive.ptx.passes.pipeline_text import passes_of

@@ -51,8 +51,9 @@ def of_region(
     if atomically_updated(nest):
         return _of_rows(nest, tile, WITH_ATOMIC_UPDATES)
     if in_another_order or nest.in_any_order:
-        first, *others = ALTERNATIVES
-        return _of_rows(nest, tile, ((*IN_ANOTHER_ORDER, *first), *others, *ALSO_IN_ANOTHER_ORDER))
+        transposed, sums, *others = ALTERNATIVES
+        rows = (transposed, (*IN_ANOTHER_ORDER, *sums), *others, *ALSO_IN_ANOTHER_ORDER)
+        return _of_rows(nest, tile, rows)
     return (*_of_rows(nest, tile, ALTERNATIVES), *_not_allowed(nest, tile))
 
 

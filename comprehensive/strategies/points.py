@@ -36,7 +36,9 @@ from comprehensive.loops.normalize.counters import (
     counted_in_int,
 )
 from comprehensive.loops.normalize.inlined import inlined, reads_data
+from comprehensive.loops.normalize.interchange import interchanged
 from comprehensive.loops.normalize.narrow import in_int_at_points
+from comprehensive.loops.normalize.sequentialize import sequentialized
 from comprehensive.loops.rewrite import all_names, substitute, unswitch
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
@@ -72,7 +74,8 @@ def points_of(nest: Nest) -> Points | NotApplicable:
     reasons: list[str] = []
     for tried in (moved.fragment.nest, nest) if isinstance(moved, Applied) else (nest,):
         try:
-            return _points(unswitch(tried, at_loops=True), conditions)
+            points = _points(unswitch(tried, at_loops=True), conditions)
+            return interchanged(nest, sequentialized(nest, points))
         except _NoPointsError as error:
             reasons.append(str(error))
     return NotApplicable(reasons[-1])

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from comprehensive.diagnostics import SourceFile
 from comprehensive.collection import seldom_collected
+from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.module import parse
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.pipeline import Stage, run

@@ -101,6 +101,25 @@ MOVES = (
         threads=lambda h, w: (h, w),
     ),
     Computation(
+        "permute",
+        "p q r s",
+        lambda p, q, r, s: {"a": read(p, q, r, s), "b": written(s, q, p, r)},
+        "b",
+        lambda v: v.xp.moveaxis(v.a, (3, 1, 0, 2), (0, 1, 2, 3)),
+        tiny=(3, 4, 5, 6),
+        points=((32, 16, 512, 512), (13, 7, 301, 101)),
+        threads=lambda p, q, r, s: (q, s, p * r),
+    ),
+    Computation(
+        "symmetric",
+        "n",
+        lambda n: {"a": read(n, n), "c": written(n, n)},
+        "c",
+        lambda v: 0.5 * (v.a + v.a.T),
+        tiny=(6,),
+        points=((8192,), (4099,)),
+    ),
+    Computation(
         "gather",
         "n m",
         lambda n, m: {

@@ -220,4 +220,14 @@ VECTORS = (
         points=((16384,), (4099,)),
         traffic=lambda n: 2.0 * n * (n + 1),
     ),
+    Computation(
+        "trmv_upper",
+        "n",
+        lambda n: {"a": read(n, n), "x": read(n), "y": written(n)},
+        "y",
+        lambda v: v.xp.triu(v.a) @ v.x,
+        tiny=(9,),
+        points=((16384,), (4099,)),
+        traffic=lambda n: 2.0 * n * (n + 1),
+    ),
 )

@@ -29,6 +29,7 @@ SPELLINGS: Mapping[str, str] = {
     "literal": "blocks of constant size",
     "triangular": "a triangular parallel loop",
     "swap": "pointers swapped in a time loop",
+    "columns": "columns in the outer loop",
     "omp": "OpenMP",
     "anyorder": "sums in any order",
 }

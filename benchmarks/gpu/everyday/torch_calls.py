@@ -190,6 +190,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "gesummv": {"mv, addmv": lambda v: torch.addmv(torch.mv(v.b, v.x), v.a, v.x, beta=v.beta, alpha=v.alpha)},
     "atax": {"mv, mv": lambda v: torch.mv(v.a.t(), torch.mv(v.a, v.x))},
     "trmv": {"tril, mv": lambda v: torch.mv(v.a.tril(), v.x)},
+    "trmv_upper": {"triu, mv": lambda v: torch.mv(v.a.triu(), v.x)},
     "row_sums": {"sum": lambda v: torch.sum(v.a, 1, out=v.y)},
     "column_sums": {"sum": lambda v: torch.sum(v.a, 0, out=v.y)},
     "max_and_sum": {"amax, sum": lambda v: torch.amax(v.a, 1) + torch.sum(v.a, 1)},
@@ -246,6 +247,11 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
         "copy_ of t()": lambda v: v.c.copy_(v.a.t()),
         "contiguous": lambda v: v.a.t().contiguous(),
     },
+    "permute": {
+        "copy_ of permute": lambda v: v.b.copy_(v.a.permute(3, 1, 0, 2)),
+        "contiguous": lambda v: v.a.permute(3, 1, 0, 2).contiguous(),
+    },
+    "symmetric": {"add of t()": lambda v: torch.add(v.a, v.a.t(), out=v.c).mul_(0.5)},
     "hwc_to_chw": {"copy_ of permute": lambda v: v.out.copy_(_in(v).permute(2, 0, 1))},
     "gather": {
         "index_select": lambda v: torch.index_select(v.x, 0, v.at, out=v.y),

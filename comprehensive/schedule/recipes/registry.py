@@ -23,11 +23,12 @@ from comprehensive.schedule.recipes.transposition import Transposition
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
 IN_ANOTHER_ORDER: tuple[RegionRecipe, ...] = (SplitRows(),)
-"""The recipes that add up sums in another order than that of the source, tried first where that is allowed."""
+"""The recipes that add up sums in another order than that of the source, tried before others where that is allowed."""
 ALSO_IN_ANOTHER_ORDER: tuple[tuple[RegionRecipe, ...], ...] = ((MixedPrecisionProduct(),),)
 """Rows of such recipes that stand beside those in the order of the source, where it is allowed."""
 ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
-    (Transposition(), Product(), WindowProduct(), Rows(), Points()),
+    (Transposition(),),
+    (Product(), WindowProduct(), Rows(), Points()),
     (TensorCoreProduct(),),
     (ResidentLoops(),),
     *((SpecializedWindow(*found.sizes),) for found in table("specialized_window")),

@@ -1,4 +1,4 @@
-"""A store across the rows of memory: a tile of its values is transposed through shared memory (`transposed_store.py`).
+"""Accesses across the rows of a tile: through shared memory, which transposes them (`transposed_accesses.py`).
 
 Composed of: split, bind, unroll and jam, stage(SHARED, transposed), peel.
 """
@@ -9,13 +9,16 @@ from dataclasses import dataclass
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.metafork.ast import If
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.transposed_store import transposed, transposed_store, transposed_words
-from comprehensive.schedule.unroll_and_jam import jammed_points
+from comprehensive.schedule.transposed_accesses import (
+    over_two_coordinates,
+    transposed,
+    transposed_accesses,
+    transposed_words,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +26,16 @@ class Transposition:
     name: str = "transposition"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        return None if transposed_store(nest, tile) is None else tile
+        return over_two_coordinates(nest, tile)
 
     def lower(self, context: TileContext) -> TileKernel:
-        store = transposed_store(context.nest, context.tile)
-        assert store is not None
-        jam, partial = jammed_points(context, context.tile.alternatives[0].body)
-        whole = transposed(context, jam, store)
+        found = transposed_accesses(context.nest, context.tile)
+        assert found is not None
         return TileKernel(
-            (If(context.is_whole(), whole, partial, uniform=True),),
+            transposed(context),
             context.tile.sizes,
             transposed_words(context),
-            order=BlockOrder.COLUMNS,
+            order=BlockOrder.COLUMNS if found.stores else BlockOrder.ROWS,
         )
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:

@@ -156,8 +156,99 @@ extern "C" __global__ void permute_leaf2(
   }
 }
 
+template <int T2, int T3, int U2, int U3, int M>
+__global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
+    const float *__restrict__ x,
+    float *__restrict__ y,
+    long x_stride0,
+    long x_stride1,
+    long x_stride2,
+    long y_stride0,
+    long y_stride1,
+    long y_stride2,
+    int y2_limit,
+    int y3_limit,
+    int y1_limit)
+{
+  CF_SHARED(cf_pieces);  // T2*T3*U2*U3 + T3*U3 words of 4 bytes
+  unsigned char *const cf_shared = cf_pieces;
+  const int tiles = (y2_limit + (T2 * U2 - 1)) / (T2 * U2)
+      * ((y3_limit + (T3 * U3 - 1)) / (T3 * U3));
+  const int block = blockIdx.x % tiles;
+  const int y1 = blockIdx.x / tiles % y1_limit;
+  const int y0 = blockIdx.x / tiles / y1_limit;
+  const int t0 = threadIdx.y;
+  const int blocks0 = (y2_limit + (T2 * U2 - 1)) / (T2 * U2);
+  const int t1 = threadIdx.x;
+  const int i0 = block % blocks0;
+  const int i1 = block / blocks0;
+  const int o0 = i0 * (T2 * U2);
+  const int o1 = i1 * (T3 * U3);
+  // stage(y): T3*U3 x T2*U2 elements through shared memory, transposed
+  float *const shared_y = (float *)cf_shared;
+  if (o0 + T2 * U2 <= y2_limit && o1 + T3 * U3 <= y3_limit) {
+    #pragma unroll
+    for (int r0 = 0; r0 < U2; r0++) {
+      const int y2 = o0 + (t0 * U2 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U3; r1++) {
+        const int y3 = o1 + (r1 * T3 + t1);
+#line 9 "four_loops.mf"
+        shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)] =
+            x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+      }
+    }
+#line "four_loops.cu"
+    __syncthreads();
+    #pragma unroll
+    for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
+      const int y3 = o1 + (r0 * T2 + t0);
+      if (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3)
+        #pragma unroll
+        for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
+          const int y2 = o0 + (r1 * T3 + t1);
+          if (T2 * U2 % T3 == 0 || y2 < o0 + T2 * U2)
+#line 9 "four_loops.mf"
+            y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
+                shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)];
+        }
+    }
+#line "four_loops.cu"
+  } else {
+    #pragma unroll
+    for (int r0 = 0; r0 < U2; r0++) {
+      const int y2 = o0 + (t0 * U2 + r0);
+      if (y2 < y2_limit)
+        #pragma unroll
+        for (int r1 = 0; r1 < U3; r1++) {
+          const int y3 = o1 + (r1 * T3 + t1);
+          if (y3 < y3_limit)
+#line 9 "four_loops.mf"
+            shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)] =
+                x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+        }
+    }
+#line "four_loops.cu"
+    __syncthreads();
+    #pragma unroll
+    for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
+      const int y3 = o1 + (r0 * T2 + t0);
+      if (y3 < y3_limit && (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3))
+        #pragma unroll
+        for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
+          const int y2 = o0 + (r1 * T3 + t1);
+          if (y2 < y2_limit && (T2 * U2 % T3 == 0 || y2 < o0 + T2 * U2))
+#line 9 "four_loops.mf"
+            y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
+                shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)];
+        }
+    }
+#line "four_loops.cu"
+  }
+}
+
 template <int T1, int T2, int T3, int U1, int U2, int U3, int M>
-__global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) permute_tile(
+__global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) permute_tile1(
     const float *__restrict__ x,
     float *__restrict__ y,
     long x_stride0,
@@ -198,7 +289,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
           for (int r2 = 0; r2 < U3; r2++) {
             const int y3 = o2 + (r2 * T3 + t2);
 #line 9 "four_loops.mf"
-            value[r0][r1][r2] = x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+            value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
           }
         }
       }
@@ -213,7 +304,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
           for (int r2 = 0; r2 < U3; r2++) {
             const int y3 = o2 + (r2 * T3 + t2);
 #line 9 "four_loops.mf"
-            y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] = value[r0][r1][r2];
+            y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
           }
         }
       }
@@ -234,7 +325,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
               const int y3 = o2 + (r2 * T3 + t2) < y3_limit - 1 ? o2 + (r2 * T3 + t2) : y3_limit
                   - 1;
 #line 9 "four_loops.mf"
-              value[r0][r1][r2] = x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+              value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
             }
           }
         }
@@ -252,7 +343,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
                   const int y3 = o2 + (r2 * T3 + t2);
                   if (y3 < y3_limit)
 #line 9 "four_loops.mf"
-                    y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] = value[r0][r1][r2];
+                    y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
                 }
             }
         }
@@ -269,8 +360,8 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
                 const int y3 = o2 + (r2 * T3 + t2);
                 if (y3 < y3_limit)
 #line 9 "four_loops.mf"
-                  y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] =
-                      x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+                  y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
+                      x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
               }
           }
       }
@@ -463,12 +554,12 @@ static int permute_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, flo
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int T2, int T3, int U1, int U2,
-    int U3, const float *x, float *y, int a, int b, int c, int d)
+static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T2, int T3, int U2, int U3,
+    const float *x, float *y, int a, int b, int c, int d)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(permute_tile<1, 4, 32, 2, 2, 2, 8>), {} },
-    { CF_KERNEL(permute_tile<1, 4, 32, 1, 1, 1, 8>), {} },
+    { CF_KERNEL(permute_tile<16, 32, 4, 2, 2>), {} },
+    { CF_KERNEL(permute_tile<8, 32, 4, 1, 4>), {} },
   };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
@@ -494,7 +585,67 @@ static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
   if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
       "cf_given_y_stride2")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(b); // b
+  // (c + 1 - 1) / 1 * 1
+  const long long cf_given_y2_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
+  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
+      "cf_given_y2_limit")) return cf_state->status;
+  const long long cf_given_y3_limit_wide = cf_limit(d); // d
+  int cf_given_y3_limit = (int)cf_given_y3_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y3_limit_wide, (long long)cf_given_y3_limit,
+      "cf_given_y3_limit")) return cf_state->status;
+  // (a + 1 - 1) / 1 * 1
+  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_mul(cf_mul(cf_mul(b, cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1)),
+        cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))),
+        cf_div(cf_add(d, cf_sub(cf_mul(T3, U3), 1)), cf_mul(T3, U3))), 1, 1 },
+    { T3, T2, 1 },
+    cf_add(cf_mul(T2, cf_mul(T3, cf_mul(U2, U3))), cf_mul(T3, U3)), // T2*T3*U2*U3 + T3*U3 words of shared memory
+  };
+  void *cf_arguments[] =
+      { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
+      &cf_given_y_stride2, &cf_given_y2_limit, &cf_given_y3_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
+static int permute_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int T2, int T3, int U1, int U2,
+    int U3, const float *x, float *y, int a, int b, int c, int d)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(permute_tile1<1, 4, 32, 2, 2, 2, 8>), {} },
+    { CF_KERNEL(permute_tile1<1, 4, 32, 1, 1, 1, 8>), {} },
+  };
+  const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
+      "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
+  long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
+      "cf_given_x_stride1")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d; // d
+  long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
+      "cf_given_x_stride2")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
+  long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
+      "cf_given_y_stride1")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c; // c
+  long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
+      "cf_given_y_stride2")) return cf_state->status;
+  // (a + 1 - 1) / 1 * 1
+  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
   if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
       "cf_given_y1_limit")) return cf_state->status;
@@ -509,8 +660,8 @@ static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
       "cf_given_y3_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
-    { cf_mul(cf_mul(cf_mul(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1),
-        cf_div(cf_add(b, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
+    { cf_mul(cf_mul(cf_mul(b,
+        cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
         cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))),
         cf_div(cf_add(d, cf_sub(cf_mul(T3, U3), 1)), cf_mul(T3, U3))), 1, 1 },
     { T3, T2, T1 },
@@ -559,11 +710,15 @@ static int permute_run(cf_call *cf_state, const float *x, float *y, int a, int b
     cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return permute_tile_run(cf_state, cf_chosen.leaf, 0, 1, 4, 32, 2, 2, 2, x, y, a, b, c, d);
+    return permute_tile_run(cf_state, cf_chosen.leaf, 0, 16, 32, 4, 2, x, y, a, b, c, d);
   case 2:
-    return permute_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, x, y, a, b, c, d);
+    return permute_tile_run(cf_state, cf_chosen.leaf, 1, 8, 32, 4, 1, x, y, a, b, c, d);
+  case 3:
+    return permute_tile1_run(cf_state, cf_chosen.leaf, 0, 1, 4, 32, 2, 2, 2, x, y, a, b, c, d);
+  case 4:
+    return permute_tile1_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, x, y, a, b, c, d);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 4)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -633,8 +788,8 @@ static int permute_call(bool cf_launches, const cf_machine *machine, int a, int 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "c >= 0", 0, c);
   if (!(d >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "d >= 0", 0, d);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 4))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen->tile, 4);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

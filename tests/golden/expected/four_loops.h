@@ -102,9 +102,13 @@ static inline const char *permute_explain(int leaf)
       "at most 32 registers, by spilling";
   case 2: return "24 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated "
       "statements; no-caching: 4b: not cached: y";
-  case 3: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, "
+  case 3: return "U2*U3 + 4*U2 + 4*U3 + 40 <= R_B, T2*T3*U2*U3 + T3*U3 <= Z_B, T2*T3 <= T_B; register tile: T2 = 16, "
+      "T3 = 32, U2 = 4, U3 = 2, M = 2";
+  case 4: return "U2*U3 + 4*U2 + 4*U3 + 40 <= R_B, T2*T3*U2*U3 + T3*U3 <= Z_B, T2*T3 <= T_B; register tile: T2 = 8, T3 "
+      "= 32, U2 = 4, U3 = 1, M = 4";
+  case 5: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, "
       "U1 = 2, U2 = 2, U3 = 2, M = 8";
-  case 4: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, "
+  case 6: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, "
       "U1 = 1, U2 = 1, U3 = 1, M = 8";
   default: return "there is no such leaf";
   }
@@ -304,6 +308,12 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
     int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
+    /* T2 = 16, T3 = 32, U2 = 4, U3 = 2, M = 2 */
+    { { 1280, 0, 512, 32768, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 960, 0, 384, 18432, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 64, 4160, 0 },
+    /* T2 = 8, T3 = 32, U2 = 4, U3 = 1, M = 4 */
+    { { 320, 0, 128, 8192, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 96, 4608, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 1056, 0 },
     /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
     { { 192, 0, 1056, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 304, 2688, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
@@ -311,23 +321,24 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
     { { 24, 0, 132, 1536, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 21, 0, 76, 1056, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
   };
-  const long long cf_limit0 = b; /* b */
-  const long long cf_limit1 = cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1); /* (c + 1 - 1) / 1 * 1 */
-  const long long cf_limit2 = d; /* d */
+  const long long cf_limit0 = cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1); /* (c + 1 - 1) / 1 * 1 */
+  const long long cf_limit1 = d; /* d */
+  const long long cf_limit2 = b; /* b */
   const long long cf_limit3 = cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1); /* (a + 1 - 1) / 1 * 1 */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
   switch (cf_number) {
-  case 1: /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
-        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+  case 1: /* T2 = 16, T3 = 32, U2 = 4, U3 = 2, M = 2 */
+    if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block)
+        && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks =
-        cf_times(cf_tiles(cf_limit0, 0, 2),
-        cf_times(cf_tiles(cf_limit1, 0, 8), cf_times(cf_tiles(cf_limit2, 0, 64), cf_number_of(cf_limit3))));
+        cf_times(cf_tiles(cf_limit0, 0, 64),
+        cf_times(cf_tiles(cf_limit1, 0, 64), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))));
     cf_launch.steps = 0;
     cf_launch.bytes =
         cf_plus(cf_times(4,
@@ -336,16 +347,17 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
         cf_times(4,
         cf_times(cf_number_of(cf_limit0),
         cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
-    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 64 != 0;
+    cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 64 != 0;
     break;
-  case 2: /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
-        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
-        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+  case 2: /* T2 = 8, T3 = 32, U2 = 4, U3 = 1, M = 4 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 1056 <= cf_amount(machine->shared_words_per_block)
+        && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks =
-        cf_times(cf_tiles(cf_limit0, 0, 1),
-        cf_times(cf_tiles(cf_limit1, 0, 4), cf_times(cf_tiles(cf_limit2, 0, 32), cf_number_of(cf_limit3))));
+        cf_times(cf_tiles(cf_limit0, 0, 32),
+        cf_times(cf_tiles(cf_limit1, 0, 32), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))));
     cf_launch.steps = 0;
     cf_launch.bytes =
         cf_plus(cf_times(4,
@@ -354,7 +366,43 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
         cf_times(4,
         cf_times(cf_number_of(cf_limit0),
         cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
-    cf_launch.is_cut = cf_limit1 % 4 != 0 || cf_limit2 % 32 != 0;
+    cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
+    break;
+  case 3: /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit3, 0, 2),
+        cf_times(cf_tiles(cf_limit0, 0, 8), cf_times(cf_tiles(cf_limit1, 0, 64), cf_number_of(cf_limit2))));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit3),
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))),
+        cf_times(4,
+        cf_times(cf_number_of(cf_limit3),
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    cf_launch.is_cut = cf_limit3 % 2 != 0 || cf_limit0 % 8 != 0 || cf_limit1 % 64 != 0;
+    break;
+  case 4: /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 3;
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit3, 0, 1),
+        cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit1, 0, 32), cf_number_of(cf_limit2))));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit3),
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))),
+        cf_times(4,
+        cf_times(cf_number_of(cf_limit3),
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    cf_launch.is_cut = cf_limit0 % 4 != 0 || cf_limit1 % 32 != 0;
     break;
   default:
     return CF_SATURATED;
@@ -371,8 +419,8 @@ static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, in
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, permute_tile_cost(cf_number, machine, a, b, c, d, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -113,9 +113,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   const int i1 = block / blocks0;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
+  // stage(c): T1*U1 x T0*U0 elements through shared memory, transposed
+  float *const shared_c = (float *)cf_shared;
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
-    // stage(c): T1*U1 x T0*U0 elements through shared memory, transposed
-    float *const shared_c = (float *)cf_shared;
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
@@ -139,6 +139,80 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line 16 "transpose.mf"
             c[y1 * c_stride0 + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
         }
+    }
+#line "transpose.cu"
+  } else {
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit)
+#line 16 "transpose.mf"
+            shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)] = a[y0 * a_stride0 + y1];
+        }
+    }
+#line "transpose.cu"
+    __syncthreads();
+    #pragma unroll
+    for (int r0 = 0; r0 < (T1 * U1 + (T0 - 1)) / T0; r0++) {
+      const int y1 = o1 + (r0 * T0 + t0);
+      if (y1 < y1_limit && (T1 * U1 % T0 == 0 || y1 < o1 + T1 * U1))
+        #pragma unroll
+        for (int r1 = 0; r1 < (T0 * U0 + (T1 - 1)) / T1; r1++) {
+          const int y0 = o0 + (r1 * T1 + t1);
+          if (y0 < y0_limit && (T0 * U0 % T1 == 0 || y0 < o0 + T0 * U0))
+#line 16 "transpose.mf"
+            c[y1 * c_stride0 + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
+        }
+    }
+#line "transpose.cu"
+  }
+}
+
+template <int T0, int T1, int U0, int U1, int M>
+__global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile1(
+    const float *__restrict__ a,
+    float *__restrict__ c,
+    long a_stride0,
+    long c_stride0,
+    int y0_limit,
+    int y1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.y;
+  const int t1 = threadIdx.x;
+  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int i1 = block % blocks1;
+  const int i0 = block / blocks1;
+  const int o0 = i0 * (T0 * U0);
+  const int o1 = i1 * (T1 * U1);
+  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+    {
+      float value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+#line 16 "transpose.mf"
+          value[r0][r1] = a[y0 * a_stride0 + y1];
+        }
+      }
+#line "transpose.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+#line 16 "transpose.mf"
+          c[y1 * c_stride0 + y0] = value[r0][r1];
+        }
+      }
     }
 #line "transpose.cu"
   } else {
@@ -297,6 +371,42 @@ static int transpose_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
+static int transpose_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1,
+    const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(transpose_tile1<1, 256, 1, 4, 4>), {} },
+    { CF_KERNEL(transpose_tile1<4, 32, 2, 1, 8>), {} },
+    { CF_KERNEL(transpose_tile1<1, 128, 2, 4, 8>), {} },
+  };
+  const long long cf_given_a_stride0_wide = N; // N
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N; // N
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
+      "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
+      "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
+      "cf_given_y1_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
+        cf_div(cf_add(cf_mul(cf_mul(dim1, s), B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
+    { T1, T0, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] =
+      { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int transpose_run(cf_call *cf_state, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
 {
   cf_choice cf_chosen;
@@ -336,8 +446,14 @@ static int transpose_run(cf_call *cf_state, const float *a, float *c, int N, int
     return transpose_tile_run(cf_state, cf_chosen.leaf, 0, 16, 32, 4, 2, a, c, N, B0, B1, s, dim0, dim1);
   case 2:
     return transpose_tile_run(cf_state, cf_chosen.leaf, 1, 8, 32, 4, 1, a, c, N, B0, B1, s, dim0, dim1);
+  case 3:
+    return transpose_tile1_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, c, N, B0, B1, s, dim0, dim1);
+  case 4:
+    return transpose_tile1_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, c, N, B0, B1, s, dim0, dim1);
+  case 5:
+    return transpose_tile1_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, a, c, N, B0, B1, s, dim0, dim1);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -398,8 +514,8 @@ static int transpose_call(bool cf_launches, const cf_machine *machine, int N, co
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen->s);
   if (!(N >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "N >= 0", 0, N);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 5))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -110,6 +110,11 @@ static inline const char *transpose_explain(int leaf)
       "T1 = 32, U0 = 4, U1 = 2, M = 2";
   case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1*U0*U1 + T1*U1 <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 "
       "= 32, U0 = 4, U1 = 1, M = 4";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = "
+      "4";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
+  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
+      "8";
   default: return "there is no such leaf";
   }
 }
@@ -290,10 +295,19 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
   static const cf_tile_work cf_works[] = {
     /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
     { { 1280, 0, 512, 32768, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 672, 0, 2432, 18432, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 64, 4160, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 960, 0, 384, 18432, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 64, 4160, 0 },
     /* T0 = 8, T1 = 32, U0 = 4, U1 = 1, M = 4 */
     { { 320, 0, 128, 8192, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 608, 4608, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 1056, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 96, 4608, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 1056, 0 },
+    /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 800, 27648, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 },
+    /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    { { 48, 0, 264, 2048, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 152, 1344, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 },
+    /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    { { 192, 0, 1056, 20480, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 400, 13824, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
   };
   const long long cf_limit0 = cf_mul(dim0, B0); /* dim0 * B0 */
   const long long cf_limit1 = cf_mul(cf_mul(dim1, s), B1); /* dim1 * s * B1 */
@@ -326,6 +340,42 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 32 != 0;
     break;
+  case 3: /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 64 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_tiles(cf_limit1, 0, 1024));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.is_cut = cf_limit1 % 1024 != 0;
+    break;
+  case 4: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
+    cf_work_of += 3;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 0, 32));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0 || cf_limit1 % 32 != 0;
+    break;
+  case 5: /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
+    cf_work_of += 4;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_tiles(cf_limit1, 0, 512));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -341,8 +391,8 @@ static inline cf_tiling transpose_tile(const cf_machine *machine, int N, int B0,
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1,
           transpose_tile_cost(cf_number, machine, N, B0, B1, s, dim0, dim1, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);

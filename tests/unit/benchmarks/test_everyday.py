@@ -137,7 +137,7 @@ def test_names_are_those_of_the_computation(program: Program) -> None:
     size = program.computation.size(program.computation.tiny)
     described = {*program.computation.arrays(**size), *(program.computation.scalars or {}), *size}
     blocks = {name for _, name in parameters(program) if name not in described}
-    assert blocks <= {"B", "B0", "B1", "B2"}
+    assert blocks <= {"B", "B0", "B1", "B2", "B3"}
     assert described - {name for _, name in parameters(program)} == set(program.fixed)
     assert program.sizes
     assert program.text.startswith("/* ")

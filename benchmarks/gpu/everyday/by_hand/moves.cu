@@ -14,6 +14,18 @@ KERNEL hwc_to_chw(int h, int w, const float *in, float *out)
   for (int c = 0; c < 3; c++) out[(c * h + i) * w + j] = in[(i * w + j) * 3 + c];
 }
 
+KERNEL permute(int p, int q, int r, int s, const float *a, float *b)
+{
+  const int j = first(), l = middle(), i = last() / r, k = last() % r;
+  if (i < p && j < q && l < s) b[((l * q + j) * p + i) * r + k] = a[((i * q + j) * r + k) * s + l];
+}
+
+KERNEL symmetric(int n, const float *a, float *c)
+{
+  const int i = middle(), j = last();
+  if (i < n && j < n) c[i * n + j] = 0.5f * (a[i * n + j] + a[j * n + i]);
+}
+
 KERNEL gather(int n, int m, const float *x, const int *at, float *y)
 {
   const int i = last();

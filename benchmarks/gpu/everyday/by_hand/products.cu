@@ -150,3 +150,12 @@ KERNEL trmv(int n, const float *a, const float *x, float *y)
   for (int j = 0; j <= i; j++) sum += a[i * n + j] * x[j];
   y[i] = sum;
 }
+
+KERNEL trmv_upper(int n, const float *a, const float *x, float *y)
+{
+  const int i = last();
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = i; j < n; j++) sum += a[i * n + j] * x[j];
+  y[i] = sum;
+}
