@@ -36,7 +36,7 @@ from comprehensive.metafork.literals import (
     type_fix,
     type_to_use,
 )
-from comprehensive.metafork.local_pointers import address, element
+from comprehensive.metafork.local_pointers import address, element, place
 from comprehensive.metafork.precedence import PRECEDENCE
 from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.written import Sequence, SizeOf, Update, effect, known, size
@@ -201,6 +201,19 @@ def index(children: Children) -> Expr:
     return Index(children[0].text, tuple(d.expression for d in children[1:]), span_of(children))
 
 
+def subscripted(children: Children) -> Expr:
+    """``(a)[i]``, ``(a + k)[i][j]``, as macros write it: the element that is so far behind what is in parentheses."""
+    opening, pointer, _, *dimensions = children
+    part = place(pointer)
+    if part is None:
+        text = "only an array, or one and an offset, can have a subscript"
+        opening.origin.sink.error("CF0113", text, pointer.span, help="write a[i], or (a + k)[i]")
+        return IntLiteral(0, span=span_of(children))
+    first, *others = (d.expression for d in dimensions)
+    first = first if part.offset is None else Binary("+", part.offset, first, first.span)
+    return Index(part.array, (*part.subscripts, first, *others), span_of(children))
+
+
 def dereferenced(children: Children) -> Expr:
     sign, operand = children
     match operand:
@@ -284,6 +297,7 @@ EXPRESSION_ACTIONS: dict[str, Callable[[Children], Any]] = {
         cast,
         name,
         index,
+        subscripted,
         dereferenced,
         address_of,
         call,

@@ -4,16 +4,17 @@
 ``1 | N | ...`` made of sizes of data, and ``0 <= j < N`` is proved wherever a reference runs.  Without it two
 coordinates could name one element, which is harmless only for data that the band does not write.  A weight has the
 numbers by which all its terms are multiplied, ``y[(2*i + u)*(2*w) + 2*j + v] --> (2*i + u, 2*j + v)`` with rows of
-``2*w``, if rows are kept so.
+``2*w``, if rows are kept so; and it may be a sum, ``u[i*(N + 2) + j]``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import gcd
+from typing import TypeAlias
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Polynomial, sum_of
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.domains import Reference, facts_at
 from comprehensive.poly.indices import ONE, ZERO, scope_of
@@ -21,36 +22,77 @@ from comprehensive.poly.lifting import implied
 from comprehensive.poly.model import Constraint
 
 Weights = tuple[tuple[Polynomial, ...], ...]
+_Subscript: TypeAlias = tuple[Reference, Polynomial]
+"""A reference with one of its subscripts."""
 
 
 def virtual_weights(nest: Nest, array: str, references: Sequence[Reference]) -> Weights:
     """The weights of an array: one row per C subscript, one column per virtual coordinate."""
-    rank = nest.array(array).rank
-    if rank == 1:
-        for chain in _chains(nest, references):
-            if len(chain) > 1 and _rows_are_kept(nest, chain, references):
-                return (tuple(chain),)
-    return tuple(tuple(ONE if k == d else ZERO for k in range(rank)) for d in range(rank))
+    chains = [_kept_chain(nest, references, place) for place in range(nest.array(array).rank)]
+    rank = sum(map(len, chains))
+    rows: list[tuple[Polynomial, ...]] = []
+    before = 0
+    for chain in chains:
+        rows.append((*[ZERO] * before, *chain, *[ZERO] * (rank - before - len(chain))))
+        before += len(chain)
+    return tuple(rows)
 
 
 def coordinates(weights: Weights, subscripts: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
     """The virtual coordinates of a reference with these subscripts."""
-    if len(weights) == 1 and len(weights[0]) > 1:
-        return _split(weights[0], subscripts[0])
-    return subscripts
+    chains = [[weight for weight in row if weight != ZERO] for row in weights]
+    return tuple(
+        part
+        for chain, subscript in zip(chains, subscripts, strict=False)
+        for part in (_split(chain, subscript) if len(chain) > 1 else (subscript,))
+    )
+
+
+def _kept_chain(nest: Nest, references: Sequence[Reference], place: int) -> list[Polynomial]:
+    """Return the weights of one subscript; 1 alone where it does not run through rows."""
+    subscripts = [(reference, _subscript(reference, place)) for reference in references]
+    for chain in _chains(nest, subscripts):
+        if len(chain) > 1 and _rows_are_kept(nest, chain, subscripts):
+            return chain
+    return [ONE]
+
+
+def _subscript(reference: Reference, place: int) -> Polynomial:
+    return ZERO if reference.subscripts is None else reference.subscripts[place]
 
 
 def _split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomial, ...]:
-    """Each term goes to the largest weight that divides it."""
+    """What is multiplied by the same counters goes to the weights as far as it contains them, the largest first."""
+    sizes = {symbol for weight in chain for symbol in weight.symbols}
     parts = [ZERO] * len(chain)
-    for term in subscript.terms():
-        polynomial = Polynomial.from_terms((term,))
-        for k, weight in enumerate(chain):
-            quotient = _quotient(polynomial, weight)
-            if quotient is not None:
-                parts[k] = parts[k] + quotient
-                break
+    for factor, rest in _by_factor(subscript, sizes).items():
+        for place, weight in enumerate(chain):
+            times = _times(rest, weight)
+            parts[place] = parts[place] + factor * times
+            rest = rest - times * weight
     return tuple(parts)
+
+
+def _by_factor(subscript: Polynomial, sizes: Container[str]) -> dict[Polynomial, Polynomial]:
+    """Return the parts of a subscript that are made of sizes alone, by what they are multiplied with."""
+    found: dict[Polynomial, Polynomial] = {}
+    for term in subscript.terms():
+        factor, size = ONE, Polynomial.constant(term.coefficient)
+        for name, power in term.powers:
+            symbols = Polynomial.symbol(name) ** power
+            factor, size = (factor, size * symbols) if name in sizes else (factor * symbols, size)
+        found[factor] = found.get(factor, ZERO) + size
+    return found
+
+
+def _times(value: Polynomial, weight: Polynomial) -> Polynomial:
+    """Return how often a weight is in a value over sizes; what is left over is in a smaller one."""
+    exact = _quotient(value, weight)
+    if exact is not None or weight.is_constant:
+        return ZERO if exact is None else exact
+    first = Polynomial.from_terms(weight.terms()[:1])
+    each = (_quotient(Polynomial.from_terms((term,)), first) for term in value.terms())
+    return sum_of(part for part in each if part is not None)
 
 
 def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
@@ -59,51 +101,61 @@ def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
     return quotient if quotient is not None and quotient.is_integral else None
 
 
-def _chains(nest: Nest, references: Sequence[Reference]) -> Iterator[list[Polynomial]]:
+def _chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polynomial]]:
     """The data parts of all iterator coefficients, largest first, if each divides the one before.
 
-    First with the greatest number that divides all coefficients of each but the last one, then without.
+    First each term for itself, ``i*N + i`` being two rows and one, then what an iterator is multiplied with as one sum;
+    of these with the greatest number that divides all coefficients of each but the last one, then without.
     """
-    scope = scope_of(nest)
-    multiples: dict[Polynomial, int] = {ONE: 0}
-    for reference in references:
+    program = scope_of(nest).program
+    whole: list[Polynomial] = []
+    for reference, subscript in subscripts:
         counters = {a.counter for a in reference.axes}
-        for term in (reference.subscripts or (ZERO,))[0].terms():
-            names = dict(term.powers)
-            if not counters & names.keys():
-                continue
-            part = ONE
-            for name, power in term.powers:
-                if name not in counters and name not in scope.program:
-                    part = part * Polynomial.symbol(name) ** power
-            multiples[part] = gcd(multiples.get(part, 0), term.coefficient.numerator)
+        sizes = set(subscript.symbols) - counters - program
+        parts = _by_factor(subscript, sizes)
+        whole += [rest for factor, rest in parts.items() if counters.intersection(factor.symbols)]
+    terms = [Polynomial.from_terms((term,)) for sum_ in whole for term in sum_.terms()]
+    seen: list[list[Polynomial]] = []
+    for weights in (_weights(terms), _weights(whole)):
+        for chain in (_in_order(weights), _in_order(dict.fromkeys(weights, 1))):
+            if chain not in seen and all(_quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)):
+                seen.append(chain)
+                yield chain
+
+
+def _weights(coefficients: Iterable[Polynomial]) -> dict[Polynomial, int]:
+    """Return the coefficients without the numbers that divide all of their terms, with the greatest number by which
+    each of these is multiplied wherever it stands."""
+    multiples: dict[Polynomial, int] = {ONE: 0}
+    for coefficient in coefficients:
+        sign = -1 if coefficient.terms()[0].coefficient < 0 else 1
+        primitive = coefficient.primitive() * sign
+        times = (coefficient * sign).divide_exactly(primitive)
+        assert times is not None
+        multiples[primitive] = gcd(multiples.get(primitive, 0), int(times.constant_value()))
+    return multiples
+
+
+def _in_order(multiples: Mapping[Polynomial, int]) -> list[Polynomial]:
     parts = sorted(multiples, key=lambda p: (-p.total_degree, p.sort_key))
-    scaled = [part if part == ONE else part * multiples[part] for part in parts]
-    for chain in [scaled, parts] if scaled != parts else [parts]:
-        if all(_quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)):
-            yield chain
+    return [part if part == ONE else part * multiples[part] for part in parts]
 
 
-def _rows_are_kept(nest: Nest, chain: list[Polynomial], references: Sequence[Reference]) -> bool:
+def _rows_are_kept(nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Subscript]) -> bool:
     """Whether every coordinate but the first is proved to stay in ``[0, row length)``, or nothing is written."""
-    if not any(r.access.mode.writes for r in references):
+    if not any(reference.access.mode.writes for reference, _ in subscripts):
         return True
     # Rows that all begin some elements later are rows as well: a[1 + i*N + j].
-    begins = dict.fromkeys((ZERO, *map(_begin, references)))
-    return any(_are_kept_behind(nest, chain, references, begin) for begin in begins)
-
-
-def _begin(reference: Reference) -> Polynomial:
-    """The subscript where all iterators are 0."""
-    return (reference.subscripts or (ZERO,))[0].substitute({a.counter: 0 for a in reference.axes})
+    begins = dict.fromkeys((ZERO, *(s.substitute({a.counter: 0 for a in r.axes}) for r, s in subscripts)))
+    return any(_are_kept_behind(nest, chain, subscripts, begin) for begin in begins)
 
 
 def _are_kept_behind(
-    nest: Nest, chain: list[Polynomial], references: Sequence[Reference], begin: Polynomial
+    nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Subscript], begin: Polynomial
 ) -> bool:
     lengths = [_quotient(larger, smaller) for larger, smaller in pairwise(chain)]
-    for reference in references:
-        split = _split(chain, (reference.subscripts or (ZERO,))[0] - begin)
+    for reference, subscript in subscripts:
+        split = _split(chain, subscript - begin)
         facts = facts_at(nest, reference, tuple(s for length in lengths if length for s in length.symbols))
         for coordinate, length in zip(split[1:], lengths, strict=True):
             assert length is not None

@@ -229,7 +229,8 @@ def _place(
     ring: Ring,
 ) -> _Place:
     """Return where an element is: ``a[N + y + 1]`` is that at a distance of 1 in the grid ``a[N + .]``."""
-    grid, offset, pitch = [index.array], list[int](), None
+    grid, offset = [index.array], list[int]()
+    pitch: Polynomial | None = None
     wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:
         if any(isinstance(e, Index) for e in subexpressions(subscript)) or any(
@@ -243,15 +244,13 @@ def _place(
         if of != list(names[len(offset) : len(offset) + len(of)]) or len(of) > 2:
             raise wrong
         for name in of[:-1]:  # rows one after the other
-            pitch = _symbol(value.coefficient(name, 1))
-            if pitch is None or value.degree(name) != 1 or pitch in (*names, *grid):
+            pitch = value.coefficient(name, 1)
+            if pitch.is_constant or value.degree(name) != 1 or ring.names_in(pitch) & {*names, *grid}:
                 raise wrong
             value = value.coefficient(name, 0)
-            rows = value.coefficient(pitch, 1)
-            if rows.symbols:
-                raise wrong
-            offset.append(int(rows.evaluate({})))
-            value = value - rows * Polynomial.symbol(pitch)
+            rows = _rows(value, pitch)
+            offset.append(rows)
+            value = value - rows * pitch
         for name in of[-1:]:
             if value.degree(name) != 1 or value.coefficient(name, 1) != 1:
                 raise wrong
@@ -264,14 +263,15 @@ def _place(
         grid.append(f"{value}, {len(of)} coordinates")
     if len(offset) != len(names):
         raise wrong
-    row = None if pitch is None else ring.write(Polynomial.symbol(pitch))
+    row = None if pitch is None else ring.write(pitch)
     return _Place((*grid, str(pitch)), tuple(offset), row)
 
 
-def _symbol(polynomial: Polynomial) -> str | None:
-    """The symbol that the polynomial is, if it is one."""
-    (name, *others) = (*polynomial.symbols, "")
-    return name if others == [""] and polynomial == Polynomial.symbol(name) else None
+def _rows(value: Polynomial, pitch: Polynomial) -> int:
+    """Return how many rows of a pitch that is no constant are in a distance, by the first term of the pitch."""
+    first, *_ = pitch.terms()
+    times = (term.coefficient / first.coefficient for term in value.terms() if term.powers == first.powers)
+    return int(next(times, 0))
 
 
 def in_rows(pitches: Iterable[Expr], limit: Expr, halo: int) -> tuple[Expr, ...]:
