@@ -19,11 +19,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.host import commit
+from comprehensive.collection import seldom_collected
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import SourceFile
 from comprehensive.driver import Options, compile_file
 from comprehensive.generate import outputs
-from comprehensive.ptx.collection import seldom_collected
 from comprehensive.ptx.dropin.install import install, real_toolkit
 from comprehensive.ptx.module import parse
 from comprehensive.ptx.passes.pipeline_text import passes_of

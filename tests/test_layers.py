@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "comprehensive"
 
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("diagnostics", "data", "watch"),
+    ("collection", "data", "diagnostics", "watch"),
     ("diagnostic_pages",),
     ("algebra",),
     ("metafork",),
@@ -75,7 +75,7 @@ RANK = {name: rank for rank, group in enumerate(ORDER) for name in group}
 # Stricter than the order: what these may import of the tool besides themselves.
 ONLY = {
     "optimize": {"algebra", "diagnostics", "watch"},
-    "ptx": {"data", "diagnostics", "machine", "toolchain"},
+    "ptx": {"collection", "data", "diagnostics", "machine", "toolchain"},
     "sass": {"data", "diagnostics", "machine", "toolchain", "ptx"},
     "toolchain": {"data", "diagnostics"},
     "machine": {"data", "diagnostics"},

@@ -6,16 +6,20 @@ In: ``int i = 0; n > i; i = i + 2`` as parsed.  Out: the :class:`Header` with it
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.written import Evaluate, Loop, Sequence, Update, effect, updates
 
+MOST_AHEAD = 2**16
+"""A constant that is added to an iterator is less than this, so that no literal beside it changes its type."""
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
 class Header(NamedTuple):
-    """The fields of a parallel loop."""
+    """The fields of a parallel loop, whose condition compares its iterator and so much more with the bound."""
 
     type: ScalarType
     iterator: str
@@ -23,6 +27,7 @@ class Header(NamedTuple):
     relation: str
     bound: Expr
     step: Expr
+    ahead: int = 0
 
 
 def parallel_header(loop: Loop) -> Header | None:
@@ -53,7 +58,10 @@ def parallel_header(loop: Loop) -> Header | None:
             sink.error("CF0122", text, found.sign.span, help=help)
             return None
     name = declare.name
-    relation, bound = condition_of(name, loop.condition)
+    ahead, condition = (
+        looking_ahead(name, loop.condition) if is_of_itself(declare.type) else (0, loop.condition)
+    )
+    relation, bound = condition_of(name, condition)
     if relation is None:
         sink.error(
             "CF0122",
@@ -71,7 +79,7 @@ def parallel_header(loop: Loop) -> Header | None:
         )
     if relation is None or increment is None:
         return None
-    return Header(declare.type, name, start, relation, bound, increment)
+    return Header(declare.type, name, start, relation, bound, increment, ahead)
 
 
 def _several(loop: Loop) -> None:
@@ -95,6 +103,53 @@ def condition_of(name: str, condition: Expr) -> tuple[str | None, Expr]:
             return _MIRRORED[relation], bound
         case _:
             return None, condition
+
+
+def is_of_itself(kind: ScalarType) -> bool:
+    """Whether a type is one of integers whose sums are of it, too: narrow ones are added up in ``int``."""
+    return kind.is_integer and promote(kind) is kind
+
+
+def looking_ahead(name: str, condition: Expr) -> tuple[int, Expr]:
+    """Return ``c`` and ``i < bound`` for ``i + c < bound``, however it is written; 0 and the condition for others.
+
+    A loop whose iterator begins ``c`` later and whose body reads ``i - c`` does the same turns, in every type that C
+    computes in: the sum is what the other iterator is, where it wraps around, too.
+    """
+    match condition:
+        case Binary(relation, (Binary("+") as left), right) if relation in _MIRRORED:
+            found = _constant_besides(name, left)
+            return (
+                (0, condition) if found is None else (found, Binary(relation, Name(name, left.span), right))
+            )
+        case Binary(relation, left, (Binary("+") as right)) if relation in _MIRRORED:
+            found = _constant_besides(name, right)
+            return (
+                (0, condition) if found is None else (found, Binary(relation, left, Name(name, right.span)))
+            )
+        case _:
+            return 0, condition
+
+
+def _constant_besides(name: str, addition: Expr) -> int | None:
+    match addition:
+        case Binary("+", Name(iterator), IntLiteral(value)) if iterator == name and value < MOST_AHEAD:
+            return value
+        case Binary("+", IntLiteral(value), Name(iterator)) if iterator == name and value < MOST_AHEAD:
+            return value
+        case _:
+            return None
+
+
+def begun_later(start: Expr, ahead: int) -> Expr:
+    """Return the start of an iterator that is so much ahead."""
+    match start:
+        case _ if ahead == 0:
+            return start
+        case IntLiteral(value):
+            return replace(start, value=value + ahead)
+        case _:
+            return Binary("+", start, IntLiteral(ahead, span=start.span), start.span)
 
 
 def step_of(name: str, target: Expr, operator: str, value: Expr) -> Expr | None:

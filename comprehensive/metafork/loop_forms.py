@@ -13,7 +13,7 @@ The iterator is the first variable that a step adds to, or subtracts from, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.metafork.headers import condition_of, step_of
+from comprehensive.metafork.headers import begun_later, condition_of, is_of_itself, looking_ahead, step_of
 from comprehensive.metafork.jumps import negated
 from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.written import (
@@ -54,12 +54,16 @@ class Variable(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A loop without its own body: that goes between ``first`` and ``last``."""
+    """A loop without its own body: that goes between ``first`` and ``last``.
+
+    All three read the iterator of the source, of which that of the loop is so much ``ahead``.
+    """
 
     before: tuple[Stmt, ...]
     loop: For | While
     first: tuple[Stmt, ...] = ()
     last: tuple[Stmt, ...] = ()
+    ahead: int = 0
 
 
 class _Counter(NamedTuple):
@@ -69,6 +73,7 @@ class _Counter(NamedTuple):
     step: Expr
     update: Update
     conjunct: Expr
+    ahead: int = 0
 
 
 def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], str], outermost: bool) -> Form:
@@ -82,7 +87,8 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
         **variables,
         **{d.name: Variable(d.type, d.is_pointer) for d in loop.start if isinstance(d, Declare)},
     }
-    counter = None if steps is None else _counter(steps, conjuncts, own)
+    in_header = {d.name for d in loop.start if isinstance(d, Declare)}
+    counter = None if steps is None else _counter(steps, conjuncts, own, in_header)
     if counter is None or steps is None:
         return _uncounted(loop)
     if not outermost and any(_changes(node, counter.iterator) for s in loop.body for node in nodes(s)):
@@ -106,8 +112,9 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
         [u for u in steps if not (isinstance(u.target, Name) and u.target.identifier in names)], counter
     )
     first: tuple[Stmt, ...] = tuple(If(negated(c), (Break(c.span),), (), c.span) for c in rest)
-    fields = (kind, counter.iterator, start, counter.relation, counter.bound, counter.step, (), loop.span)
-    return Form(before, For(*fields), (*computed, *first), last)
+    later = begun_later(start, counter.ahead)
+    fields = (kind, counter.iterator, later, counter.relation, counter.bound, counter.step, (), loop.span)
+    return Form(before, For(*fields), (*computed, *first), last, counter.ahead)
 
 
 def _computed(
@@ -166,7 +173,7 @@ def counted_while(loop: While, variables: Mapping[str, Variable]) -> Loop | None
     steps = updates(expression)
     if steps is None or len(steps) != 1:
         return None
-    counter = _counter(steps, list(_conjuncts(loop.condition)), variables)
+    counter = _counter(steps, list(_conjuncts(loop.condition)), variables, ())
     if counter is None or counter.iterator not in variables or not isinstance(counter.step, IntLiteral):
         return None
     if any(_changes(node, counter.iterator) for s in loop.body[:-1] for node in nodes(s)):
@@ -208,9 +215,12 @@ def _conjuncts(condition: Expr) -> Iterator[Expr]:
 
 
 def _counter(
-    steps: list[Update], conjuncts: list[Expr], variables: Mapping[str, Variable]
+    steps: list[Update], conjuncts: list[Expr], variables: Mapping[str, Variable], own: Container[str]
 ) -> _Counter | None:
-    """The iterator of a loop: a variable with a step and with a bound, neither of which has effects."""
+    """The iterator of a loop: a variable with a step and with a bound, neither of which has effects.
+
+    Nothing reads its ``own`` ones behind the loop, so that they may be ahead of those of the source.
+    """
     for update in steps:
         if not isinstance(update.target, Name) or effect(update.value) is not None:
             continue
@@ -224,11 +234,14 @@ def _counter(
         for conjunct in conjuncts:
             if effect(conjunct) is not None:
                 continue
-            relation, bound = condition_of(iterator, _alone(conjunct, iterator, variables))
+            ahead, condition = 0, _alone(conjunct, iterator, variables)
+            if iterator in own and variable is not None and is_of_itself(variable.type):
+                ahead, condition = looking_ahead(iterator, condition)
+            relation, bound = condition_of(iterator, condition)
             if relation is not None and iterator not in _names(increment):
                 others = _names(increment)
                 if not others & {u.target.identifier for u in steps if isinstance(u.target, Name)}:
-                    return _Counter(iterator, relation, bound, increment, update, conjunct)
+                    return _Counter(iterator, relation, bound, increment, update, conjunct, ahead)
     return None
 
 

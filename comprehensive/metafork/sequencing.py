@@ -40,10 +40,11 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.effects import RegionScope
-from comprehensive.metafork.headers import parallel_header
+from comprehensive.metafork.headers import begun_later, parallel_header
 from comprehensive.metafork.jumps import negated, without_jumps
 from comprehensive.metafork.loop_forms import Variable, counted_while, form
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.switches import chain
 from comprehensive.metafork.walk import leaves_loop
 from comprehensive.metafork.written import (
@@ -225,10 +226,11 @@ class _Sequencer:
         if header is None:
             return []
         inner = self._inner()
-        start = self.scope.pure(header.start)
+        start = begun_later(self.scope.pure(header.start), header.ahead)
         iterator = inner.scope.entered(header.iterator, Variable(header.type))
         bound, step = inner.scope.pure(header.bound), inner.scope.pure(header.step)
         body = inner._inner().body(without_jumps(self._chained(loop.body), Continue, self.scope.name))
+        body = _behind(body, iterator, header.ahead)
         fields = (iterator, start, header.relation, bound, step, body, loop.span)
         return [MetaFor(header.type, *fields)]
 
@@ -252,7 +254,11 @@ class _Sequencer:
                     start=start,
                     bound=inside.scope.pure(found.loop.bound),
                     step=inside.scope.pure(found.loop.step),
-                    body=inside._loop_body(loop.body, found.first, found.last),
+                    body=_behind(
+                        inside._loop_body(loop.body, found.first, found.last),
+                        iterator or found.loop.iterator,
+                        found.ahead,
+                    ),
                 )
                 given = None if previous is None else self._given(previous, inner.iterator)
                 if given is not None and not loop.start and len(before) == 1:
@@ -340,3 +346,11 @@ class _Sequencer:
         before: list[Stmt] = []
         value = self.scope.expression(switch.value, before)
         return [*before, *self._inner().body(chain(replace(switch, value=value), self.scope.name))]
+
+
+def _behind(body: tuple[Stmt, ...], iterator: str, ahead: int) -> tuple[Stmt, ...]:
+    """The body where it reads an iterator that is so much ahead of the one of the source."""
+    if ahead == 0:
+        return body
+    value = Binary("-", Name(iterator), IntLiteral(ahead))
+    return Substitution({iterator: value}, {}, None).body(body)

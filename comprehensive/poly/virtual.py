@@ -118,7 +118,9 @@ def _chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polyn
     seen: list[list[Polynomial]] = []
     for weights in (_weights(terms), _weights(whole)):
         for chain in (_in_order(weights), _in_order(dict.fromkeys(weights, 1))):
-            if chain not in seen and all(_quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)):
+            if chain not in seen and all(
+                _quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)
+            ):
                 seen.append(chain)
                 yield chain
 

@@ -33,7 +33,7 @@ PROGRAMS = {
 """,
     ),
     "permuted": (
-        1,
+        2,
         """void permuted(int a, int b, int c, int d, const float *x, float *y, int B0, int B1, int B2, int B3)
 {
   meta_schedule block(B0, B1, B2, B3) {

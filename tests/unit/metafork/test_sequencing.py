@@ -36,6 +36,13 @@ BODIES = {
     "step before": "for (int j = 0, k = 0; j < m; k += j, j++) c[i] += k;",
     "continue over steps": "for (int j = 0, k = 9; j < m; j++, k--) { if (a[j] & 1) continue; c[i] += k; }",
     "break from steps": "int k = 9; for (int j = 0; j < m; j++, k--) if (a[j] > 20) break; c[i] = k;",
+    "ahead of the bound": "for (unsigned j = 0; j + 3 < m; j += 4) c[j] += a[j + 3] + (int)j;",
+    "ahead, and mirrored": "for (unsigned long j = m - 3; m > 2 + j; j++) c[j] += a[j] * (int)j;",
+    "ahead, with more": "for (unsigned j = 1, k = 5; j + 1 <= m && a[j] < 25; j++, k--) c[j] += a[k] + (int)k;",
+    "ahead and wrapping": "for (unsigned j = 0u - 2; j + 2 < m; j++) c[j + 2] += (int)j;",
+    "ahead in less than int": "for (unsigned char j = 250; j + 1 < 256; j++) c[j - 250] += j;",
+    "ahead, and read behind": "unsigned j; for (j = 0; j + 2 < m; j++) c[j] += 1; c[i] += (int)j;",
+    "parentheses": "for (int j = 0; j < m; j++) (c)[j] += (a + 1)[j] - (&a[j])[2] + (a)[(j)];",
     "second condition": "int j; for (j = 0; j < m && a[j] < 20; j++) c[i] += a[j]; c[i] += j;",
     "first of two conditions": "for (int j = 0, go = 1; go && j < m; j++) if (a[j] > 20) go = 0; else c[i]++;",
     "bound with an offset": "int j; for (j = 0; j + 3 < m; j += 4) c[i] += a[j + 3]; for (; j < m; j++) c[i] -= a[j];",
@@ -150,6 +157,8 @@ def test_what_is_taken_apart_computes_what_it_was(tmp_path: Path) -> None:
 COUNTED = [
     "two iterators",
     "bound with an offset",
+    "ahead of the bound",
+    "ahead, with more",
     "while that counts",
     "second condition",
     "pointer that counts",
@@ -177,3 +186,38 @@ def test_a_parallel_loop_may_continue() -> None:
     loop = "meta_for (int i = 0; i < n; i++) { if (a[i] < 0) continue; c[i] = a[i]; }"
     _, sink = parse_text(f"void f(int n, const int *a, int *c) {{ meta_schedule block(4) {{ {loop} }} }}")
     assert sink.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("size_t i = 1; i + 1 < n; i++", "size_t i = 2; i < n; i++"),
+        ("int i = 0; n > 3 + i; i += 2", "int i = 3; i < n; i += 2"),
+        ("int i = n; i + 1 > 0; i--", "int i = n + 1; i > 0; i--"),
+    ],
+)
+def test_the_condition_of_a_parallel_loop_may_look_ahead(header: str, expected: str) -> None:
+    ahead = int(expected.split("= ")[1][0]) - int(header.split("= ")[1][0]) if "= n" not in header else 1
+    loops = (
+        f"meta_for ({header}) {{ c[i] = a[i]; }}",
+        f"meta_for ({expected}) {{ c[i - {ahead}] = a[i - {ahead}]; }}",
+    )
+    printed: list[str] = []
+    for loop in loops:
+        text = f"#include <stddef.h>\nvoid f(int n, const int *a, int *c) {{ meta_schedule block(4) {{ {loop} }} }}"
+        program, sink = parse_text(text)
+        assert sink.diagnostics == ()
+        assert program is not None
+        printed.append(print_stmts(program.functions[0].regions[0].body))
+    assert printed[0] == printed[1]
+
+
+def test_a_parallel_loop_over_less_than_int_does_not_look_ahead() -> None:
+    loop = "meta_for (unsigned char i = 0; i + 1 < n; i++) { c[i] = a[i]; }"
+    _, sink = parse_text(f"void f(int n, const int *a, int *c) {{ meta_schedule block(4) {{ {loop} }} }}")
+    assert [d.code for d in sink.diagnostics] == ["CF0122"]
+
+
+def test_what_cannot_have_a_subscript_is_told() -> None:
+    _, sink = read("c[i] = (n > 3 ? a : c)[i];")
+    assert "CF0113" in [d.code for d in sink.diagnostics]
