@@ -1,7 +1,8 @@
 """Subscripts outside their array, by concrete runs over small parameters.
 
 In: a nest.  Out: at most one :class:`OutOfBounds` for each reference, every one of them real: sizes of data from 0,
-program parameters from 1, preconditions and guards evaluated exactly.  References that depend on arguments which
+program parameters from 1, preconditions and guards evaluated exactly.  An array has an element: C wants extents to be
+greater than 0 (C11 6.7.6.2, paragraph 5), so that ``float a[n]`` says that ``n`` is 1 at least.  References that depend on arguments which
 are not sizes, or on host variables whose values are not known, are not judged: their callers may know better.
 Example: ``float a[n]; ... a[i + 1]`` for ``i < n`` is found at n = 1.
 """
@@ -82,6 +83,8 @@ def _judged_by(nest: Nest, runner: Runner) -> frozenset[str] | None:
 def _violation(nest: Nest, runner: Runner, point: Point) -> tuple[OutOfBounds | None, int]:
     dims = nest.array(runner.access.array).dims or ()
     extents = [None if d is None else evaluate(d, point) for d in dims]
+    if any(extent is not None and extent < 1 for extent in extents):
+        return None, 0  # C knows no such array: there is no such call
     touched = runner.run(point, _ENTRIES_A_RUN)
     if all(_all_inside([s[number] for _, s in touched], extent) for number, extent in enumerate(extents)):
         return None, len(touched)

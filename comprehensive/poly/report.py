@@ -239,8 +239,6 @@ def _done(mode: Mode) -> str:
 
 def _violation(nest: Nest, violation: OutOfBounds, sink: DiagnosticSink) -> None:
     limit = f"outside 0 to {violation.extent - 1}" if violation.value >= 0 else "negative"
-    if violation.value >= 0 and violation.extent == 0:
-        limit = "but the array has no element"
     sink.error(
         "CF0402",
         f"subscript {violation.subscript + 1} of array '{violation.array}' is {violation.value}, {limit}",

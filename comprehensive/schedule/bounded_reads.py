@@ -23,7 +23,7 @@ from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, ScalarT
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import children
 
-_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def comparisons(condition: Expr) -> tuple[Expr, ...] | None:
         case Binary(operator="&&", left=left, right=right):
             both = comparisons(left), comparisons(right)
             return None if both[0] is None or both[1] is None else (*both[0], *both[1])
-        case Binary(operator="<" | "<=" | ">" | ">="):
+        case Binary(operator="<" | "<=" | ">" | ">=" | "!="):
             return (condition,)
         case Unary(operator="!", operand=operand):
             return comparisons_without(operand)
@@ -95,7 +95,7 @@ def comparisons_without(condition: Expr) -> tuple[Expr, ...] | None:
         case Binary(operator="||", left=left, right=right):
             both = comparisons_without(left), comparisons_without(right)
             return None if both[0] is None or both[1] is None else (*both[0], *both[1])
-        case Binary(operator="<" | "<=" | ">" | ">=" as operator, left=left, right=right):
+        case Binary(operator="<" | "<=" | ">" | ">=" | "==" as operator, left=left, right=right):
             return (Binary(_OPPOSITE[operator], left, right),)
         case Unary(operator="!", operand=operand):
             return comparisons(operand)
@@ -112,7 +112,9 @@ def bounded(
     bounding: list[Expr] = []
     for comparison in dict.fromkeys(under):
         least = at_least_zero(ring, comparison)
-        assert least is not None, "a comparison"
+        if least is None:  # a != b
+            others.append(comparison)
+            continue
         found = ((n, _bounds(axes[n], value, least, is_same)) for n, value in enumerate(values))
         number, bounds = next(((n, each) for n, each in found if each is not None), (0, None))
         if bounds is None:

@@ -108,10 +108,10 @@ class ElementsRead:
         for corner in ends:
             for chosen in product(*((ZERO, last[name]) for name in others)):
                 at = {**corner, **dict(zip(others, chosen, strict=True))}
-                found_at = (at_least_zero(self.ring, substitute(e, at)) for e in under)
-                if any(value is not None and _holds_for_few(value) for value in found_at):
+                found_at = [self._enough(substitute(e, at)) for e in under]
+                if any(_holds_for_few(value) for value in found_at):
                     continue
-                written = [self.ring.write(value) for value in found_at if value is not None]
+                written = [self.ring.write(value) for value in found_at]
                 asked = [e for e in (Binary("<=", ZERO, value) for value in written) if not _holds(known, e)]
                 if not any(_holds(known, Unary("!", e)) for e in asked):
                     found += asked
@@ -119,6 +119,18 @@ class ElementsRead:
             else:
                 return None
         return found
+
+    def _enough(self, comparison: Expr) -> Polynomial:
+        """Return a polynomial that is nowhere 0 or more but where a comparison holds."""
+        found = at_least_zero(self.ring, comparison)
+        if found is not None:
+            return found
+        match comparison:
+            case Binary(operator="!=", left=left, right=right):
+                apart = self.ring.read(left) - self.ring.read(right)
+                return -apart - 1 if _holds_for_few(apart - 1) else apart - 1
+            case _:
+                raise ValueError(f"{comparison} is no comparison")
 
     def _ends(
         self, values: Sequence[Polynomial], last: Mapping[str, Expr]

@@ -11,7 +11,7 @@ Where no variable runs up along one axis and down along another, the box has bot
 read.  All that lies between two elements of an array is there, so that boxes may be copied whole.  Where constants
 differ, corners may be elements that nothing reads: then rows have to be whole, or each reference is a group of its
 own.  What is read under a condition on its subscripts alone is copied between these bounds (`bounded_reads.py`);
-under another one, it has to be there all the same.  A subscript may also be a function of such a sum
+under another one, also one on data, it has to be there all the same.  A subscript may also be a function of such a sum
 (`mapped_subscripts.py`).
 """
 
@@ -264,13 +264,15 @@ class _References:
     ) -> tuple[Bounds, ...] | None:
         """Return the bounds of what is read under comparisons; None where there are no comparisons."""
         called, is_mapped = self._called(reference), any(s.of_place is not None for s in subscripts)
+        array = self.nest.array(reference.array)
+        if under is None and self._elements.is_declared(array, subscripts, [Bounds()] * len(subscripts)):
+            under = ()  # whatever the condition is, all that may be read is there
         if under is None:
             raise NoBoxError(f"'{called}' is read under a condition")
         if not under and not is_mapped:
             return None
         scalars = {s.name for s in self.nest.scalars}
         read = bounded(self.ring, values, under, lambda value: self.ring.names_in(value) <= scalars)
-        array = self.nest.array(reference.array)
         pieces = {loop.iterator for loop in self.path} - self._outer
         if not self._elements.is_declared(array, subscripts, read.axes) and (
             read.others or not self._elements.is_covered(values, pieces)

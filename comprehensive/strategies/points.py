@@ -38,8 +38,10 @@ from comprehensive.loops.normalize.counters import (
 from comprehensive.loops.normalize.inlined import inlined, reads_data
 from comprehensive.loops.normalize.interchange import interchanged
 from comprehensive.loops.normalize.narrow import in_int_at_points
+from comprehensive.loops.normalize.own_names import with_own_names
 from comprehensive.loops.normalize.sequentialize import sequentialized
 from comprehensive.loops.rewrite import all_names, substitute, unswitch
+from comprehensive.loops.traverse import map_bands
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -69,6 +71,8 @@ class _NoPointsError(Exception):
 
 def points_of(nest: Nest) -> Points | NotApplicable:
     """The region over coordinates, or why it is none."""
+    name = Namer(all_names(nest))
+    nest = map_bands(nest, lambda band: replace(band, body=with_own_names(band.body, name)))
     nest, conditions = counted_in_int(nest)
     moved = Granularity().apply(Variant(nest))
     reasons: list[str] = []

@@ -137,6 +137,23 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
         OF_LAYER,
         LAYERS,
     ),
+    "all points but the own": (
+        LINE.format(
+            parameters="const float *x, float *y",
+            body="float s = 0; for (int l = 0; l < n; l++) if (l != i) s += 1.0f / (x[l] - x[i] + 3); y[i] = s;",
+        ),
+        {"x": (("n",), "f4"), "y": (("n",), "f4")},
+        FILTERS,
+    ),
+    "all points but some, with values of a branch": (
+        LINE.format(
+            parameters="const float x[n], const float w[n], float y[n]",
+            body="float s = 0; for (int l = 0; l < n; l++) { if (l + 1 == i) continue; float d = x[l] - x[i];"
+            "if (d * d < 9) { float t = d * w[l]; s += t; } else { double t = d; s -= t; } } y[i] = s;",
+        ),
+        {"x": (("n",), "f4"), "w": (("n",), "f4"), "y": (("n",), "f4")},
+        FILTERS,
+    ),
     "a filter of what has come": (
         LINE.format(
             parameters="float *x, float *w, float *y",
@@ -176,6 +193,9 @@ def test_blocks_that_no_border_cuts_do_steps_without_comparisons() -> None:
     [
         "if (a >= 0 && a < m && b >= 0 && b < n && i + t > r) s += x[(c*m + a)*n + b];",
         "if (x[c*m*n] > 0) s += x[(c*m + a + 1)*n + b + 1] * w[r*3 + t];",
+        "if (x[c*m*n] != 0) s += x[(c*m + a + 1)*n + b + 1] * w[r*3 + t];",
+        "if (a != 4u) s += x[(c*m + a + 1)*n + b + 1];",
+        "if (a * 1.0f != b) s += x[(c*m + a + 1)*n + b + 1];",
         "if (a == i || b == j) s += x[(c*m + a + 1)*n + b + 1] * w[r*3 + t];",
         "if (a < 9u && b < 9u) s += x[(c*9 + a)*9 + b];",
         "if (a >= 0 && a < m && b >= 0 && b < n && a * 1.0f < b) s += x[(c*m + a)*n + b];",
@@ -183,6 +203,9 @@ def test_blocks_that_no_border_cuts_do_steps_without_comparisons() -> None:
     ids=[
         "an element of which points decide",
         "a condition on data",
+        "another condition on data",
+        "not an unsigned number",
+        "not a floating number",
         "one of two",
         "compared with an unsigned number",
         "compared as floating numbers",
