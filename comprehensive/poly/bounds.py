@@ -2,8 +2,9 @@
 
 In: a nest.  Out: at most one :class:`OutOfBounds` for each reference, every one of them real: sizes of data from 0,
 program parameters from 1, preconditions and guards evaluated exactly.  An array has an element: C wants extents to be
-greater than 0 (C11 6.7.6.2, paragraph 5), so that ``float a[n]`` says that ``n`` is 1 at least.  References that depend on arguments which
-are not sizes, or on host variables whose values are not known, are not judged: their callers may know better.
+greater than 0 (C11 6.7.6.2, paragraph 5), so that ``float a[n]`` says that ``n`` is 1 at least.  References that depend
+on arguments which are not sizes, or on host variables whose values are not known, are not judged: their callers may
+know better.
 Example: ``float a[n]; ... a[i + 1]`` for ``i < n`` is found at n = 1.
 """
 

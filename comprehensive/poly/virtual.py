@@ -62,8 +62,8 @@ def _subscript(reference: Reference, place: int) -> Polynomial:
 
 
 def _split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomial, ...]:
-    """Return the parts of a subscript: what is multiplied by the same counters goes to the weights as far as it contains
-    them, the largest first."""
+    """Return the parts of a subscript: what is multiplied by the same counters goes to the weights as far as it
+    contains them, the largest first."""
     sizes = {symbol for weight in chain for symbol in weight.symbols}
     parts = [ZERO] * len(chain)
     for factor, rest in _by_factor(subscript, sizes).items():
