@@ -35,6 +35,7 @@ from comprehensive.metafork.constants import (
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.literals import shorten
 from comprehensive.metafork.precedence import INTEGER_ONLY, LOGICAL
+from comprehensive.metafork.preprocessor.includes import defining_header
 from comprehensive.metafork.scalar_types import common_type, promote, result_type
 from comprehensive.metafork.scope import Scope
 
@@ -66,6 +67,9 @@ class NamesOutside:
                 f"'{name}' of the file is no scalar, pointer or array of constant extents that this file defines with "
                 "a type of regions: pass it as a parameter"
             )
+        header = defining_header(name)
+        if header is not None:
+            return f"add '#include <{header}>', which defines it"
         return self.help_if_missing(otherwise)
 
     def help_if_missing(self, otherwise: str) -> str:

@@ -5,6 +5,8 @@ its body gets in front and at its end::
 
     for (i = 0, j = n - 1; i < n && a[i]; i++, j--) S
         -->   j = n - 1;  for (i = 0; i < n; i++) { if (!a[i]) break;  S;  j--; }
+    for (size_t j = n; j-- > 0;) S(j)
+        -->   for (size_t j = n; j > 0; j--) S(j - 1)
     for (; x > 0; x >>= 1) S
         -->   while (x > 0) { S;  x >>= 1; }
 
@@ -38,6 +40,7 @@ from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.written import (
     Evaluate,
     Loop,
+    Sequence,
     Update,
     effect,
     known,
@@ -74,6 +77,8 @@ class _Counter(NamedTuple):
     update: Update
     conjunct: Expr
     ahead: int = 0
+    begins_ahead: bool = False
+    """Whether the iterator of the source begins where that of the loop does, and steps before its body."""
 
 
 def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], str], outermost: bool) -> Form:
@@ -88,7 +93,11 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
         **{d.name: Variable(d.type, d.is_pointer) for d in loop.start if isinstance(d, Declare)},
     }
     in_header = {d.name for d in loop.start if isinstance(d, Declare)}
-    counter = None if steps is None else _counter(steps, conjuncts, own, in_header)
+    counter = None
+    if steps is not None:
+        counter = _counted_down(steps, conjuncts, own, in_header) or _counter(
+            steps, conjuncts, own, in_header
+        )
     if counter is None or steps is None:
         return _uncounted(loop)
     if not outermost and any(_changes(node, counter.iterator) for s in loop.body for node in nodes(s)):
@@ -112,7 +121,7 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
         [u for u in steps if not (isinstance(u.target, Name) and u.target.identifier in names)], counter
     )
     first: tuple[Stmt, ...] = tuple(If(negated(c), (Break(c.span),), (), c.span) for c in rest)
-    later = begun_later(start, counter.ahead)
+    later = start if counter.begins_ahead else begun_later(start, counter.ahead)
     fields = (kind, counter.iterator, later, counter.relation, counter.bound, counter.step, (), loop.span)
     return Form(before, For(*fields), (*computed, *first), last, counter.ahead)
 
@@ -243,6 +252,35 @@ def _counter(
                 if not others & {u.target.identifier for u in steps if isinstance(u.target, Name)}:
                     return _Counter(iterator, relation, bound, increment, update, conjunct, ahead)
     return None
+
+
+def _counted_down(
+    steps: list[Update], conjuncts: list[Expr], variables: Mapping[str, Variable], own: Container[str]
+) -> _Counter | None:
+    """The iterator of ``j-- > 0``, ``j-- != 0`` or ``j--``, which comes to 0 behind the last turn.
+
+    It is one of the header's ``own``: in C its last value would be one less.
+    """
+    first = conjuncts[0] if conjuncts else None
+    match first:
+        case Binary(">" | "!=" as relation, decremented, IntLiteral(0) as bound):
+            pass
+        case _:
+            relation, decremented, bound = "!=", first, IntLiteral(0)
+    match decremented:
+        case Sequence(None, Name(iterator), Update(Name(target), "-=", IntLiteral(1)) as update) if (
+            target == iterator and iterator in own
+        ):
+            pass
+        case _:
+            return None
+    variable = variables.get(iterator)
+    if variable is None or variable.is_pointer or not is_of_itself(variable.type):
+        return None
+    if any(iterator in _names(u) for u in steps):
+        return None
+    assert first is not None
+    return _Counter(iterator, relation, bound, IntLiteral(-1), update, first, 1, begins_ahead=True)
 
 
 def _alone(condition: Expr, iterator: str, variables: Mapping[str, Variable]) -> Expr:

@@ -43,6 +43,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import statements_in, subexpressions
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
+from comprehensive.schedule.legality import described
 from comprehensive.schedule.row_references import RowReferences, accesses
 
 
@@ -126,7 +127,7 @@ def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
             case Declare() | Assign():
                 pass
             case _:
-                return "there is a statement that is neither an assignment nor a loop over such"
+                return f"{described(statement)} is neither an assignment nor a loop over such"
     return None
 
 

@@ -10,10 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from comprehensive.diagnostics import GENERATED
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.types import environment_of, type_of
-from comprehensive.metafork.ast import Assign, Binary, Declare, For, ScalarType, Stmt
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    For,
+    If,
+    ScalarType,
+    Stmt,
+    While,
+)
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import is_same_for_all_points
 from comprehensive.schedule.unroll_and_jam import jammed_scalars
@@ -38,13 +51,33 @@ def jam_obstacle(nest: Nest, body: tuple[Stmt, ...]) -> str | None:
         match statement:
             case Declare(dims=()) | Assign():
                 pass
+            case Declare():
+                return f"'{statement.name}' is an array of the point"
             case For() if is_same_for_all_points(nest, statement):
                 pass
             case For():
                 return f"the extent of the loop over '{statement.iterator}' is not the same for all points"
             case _:
-                return "there is a statement that is neither an assignment nor a loop"
+                return f"{described(statement)} is neither an assignment nor a loop that counts"
     return None
+
+
+def described(statement: Stmt) -> str:
+    """Return what a statement is, for a sentence about it, with its line where the program has it."""
+    match statement:
+        case If():
+            what = "the condition"
+        case While() | DoWhile():
+            what = "the 'while' loop"
+        case Break():
+            what = "the 'break'"
+        case Continue():
+            what = "the 'continue'"
+        case For():
+            what = f"the loop over '{statement.iterator}'"
+        case _:
+            what = "a statement"
+    return what if statement.span is GENERATED else f"{what} of line {statement.span.position[0]}"
 
 
 def division_obstacle(nest: Nest, tile: RegisterTile, body: Sequence[Stmt]) -> str | None:

@@ -38,6 +38,7 @@ from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.schedule.legality import described
 
 
 class NoSweepsError(Exception):
@@ -194,7 +195,7 @@ def _reads(body: Sequence[Stmt], grids: set[str]) -> Iterable[Index]:
                 if any(_of(e, grids) for s in statements_in((statement,)) for e in _expressions(s)):
                     raise NoSweepsError("a loop of a point reads a grid")
             case _:
-                raise NoSweepsError("there is a statement that is neither an assignment nor a loop")
+                raise NoSweepsError(f"{described(statement)} is neither an assignment nor a loop")
         for expression in expressions:
             for part in subexpressions(expression):
                 maybe = isinstance(part, Conditional) or (

@@ -10,7 +10,9 @@ those that regions may use, such as ``FLT_MAX``::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from comprehensive.data import spec_directory
@@ -38,6 +40,15 @@ def included(name: str, beside: bool, source: SourceFile, configuration: Configu
             return read_source(path)
     stand_in = spec_directory() / "headers" / name
     return SourceFile(f"<{name}>", stand_in.read_text(encoding="utf-8")) if stand_in.is_file() else None
+
+
+@cache
+def defining_header(name: str) -> str | None:
+    """The header of the system whose macro of this name regions may use; None where there is none."""
+    for header in sorted((spec_directory() / "headers").glob("*.h")):
+        if re.search(rf"^#define {re.escape(name)}\b", header.read_text(encoding="utf-8"), re.MULTILINE):
+            return header.name
+    return None
 
 
 def is_stand_in(file: SourceFile) -> bool:

@@ -42,6 +42,13 @@ BODIES = {
     "ahead and wrapping": "for (unsigned j = 0u - 2; j + 2 < m; j++) c[j + 2] += (int)j;",
     "ahead in less than int": "for (unsigned char j = 250; j + 1 < 256; j++) c[j - 250] += j;",
     "ahead, and read behind": "unsigned j; for (j = 0; j + 2 < m; j++) c[j] += 1; c[i] += (int)j;",
+    "counted down in the condition": "for (unsigned long j = m; j-- > 0;) { c[i] = c[i] * 3 % 1000 + a[j]; }",
+    "counted down to nothing": "for (int j = m; j--;) c[j] += a[j] + c[j + 1];",
+    "counted down, with more": (
+        "for (unsigned j = m, k = 0; j-- != 0 && a[j] < 28; k += 2) { if (a[j] & 1) continue; c[k] += (int)j; }"
+    ),
+    "counted down, changed in the body": "for (int j = m; j-- > 0;) { c[j] += 1; if (a[j] & 1 && j > 1) j--; }",
+    "counted down, read behind": "int j; for (j = m; j-- > 2;) c[j] += 1; c[i] += j;",
     "parentheses": "for (int j = 0; j < m; j++) (c)[j] += (a + 1)[j] - (&a[j])[2] + (a)[(j)];",
     "second condition": "int j; for (j = 0; j < m && a[j] < 20; j++) c[i] += a[j]; c[i] += j;",
     "first of two conditions": "for (int j = 0, go = 1; go && j < m; j++) if (a[j] > 20) go = 0; else c[i]++;",
@@ -159,6 +166,8 @@ COUNTED = [
     "bound with an offset",
     "ahead of the bound",
     "ahead, with more",
+    "counted down in the condition",
+    "counted down, with more",
     "while that counts",
     "second condition",
     "pointer that counts",
