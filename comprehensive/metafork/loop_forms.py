@@ -261,13 +261,15 @@ def _counted_down(
 
     It is one of the header's ``own``: in C its last value would be one less.
     """
-    first = conjuncts[0] if conjuncts else None
+    if not conjuncts:
+        return None
+    first = conjuncts[0]
     match first:
         case Binary(">" | "!=" as relation, decremented, IntLiteral(0) as bound):
             pass
         case _:
             relation, decremented, bound = "!=", first, IntLiteral(0)
-    match decremented:
+    match known(decremented):
         case Sequence(None, Name(iterator), Update(Name(target), "-=", IntLiteral(1)) as update) if (
             target == iterator and iterator in own
         ):
@@ -279,7 +281,6 @@ def _counted_down(
         return None
     if any(iterator in _names(u) for u in steps):
         return None
-    assert first is not None
     return _Counter(iterator, relation, bound, IntLiteral(-1), update, first, 1, begins_ahead=True)
 
 
