@@ -174,9 +174,13 @@ class ElementsRead:
 
 
 def _holds_for_few(value: Polynomial) -> bool:
-    """Whether a number is negative for all but small sizes, as ``1 - n`` is."""
-    signs = [term.coefficient > 0 for term in value.terms() if term.powers]
-    return bool(signs) and not any(signs)
+    """Whether a number is negative for all but small sizes, as ``1 - n`` and ``n - p*q`` are."""
+    signs = [
+        term.coefficient > 0
+        for term in value.terms()
+        if sum(power for _, power in term.powers) == value.total_degree
+    ]
+    return value.total_degree > 0 and not any(signs)
 
 
 def _is_always_within(known: Nest, subscript: Expr, extent: Expr) -> bool:
