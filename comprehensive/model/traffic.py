@@ -28,7 +28,7 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     """Return an entry for each combination of coordinates and loops along which a launch accesses data.
 
     Views of the same data that lie along the same ones are taken to touch the same elements, as neighbours of a point
-    do: they count once.
+    do: they count once. One of elements that nothing writes (`strategies/apart_reads.py`) counts for itself.
     """
     loops = [loop.iterator for loop in loops_of(nest, tile)]
     points = {c.name for c in (*tile.coordinates, *tile.batch)}
@@ -36,7 +36,7 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     body = tile.bodies[0]
     computed = {s.name for s in statements_in(body) if isinstance(s, Declare)}
     varying = {*variables, *computed}
-    found: dict[tuple[str, tuple[int, ...]], Traffic] = {}
+    found: dict[tuple[str, bool, tuple[int, ...]], Traffic] = {}
     for array in nest.arrays:
         read = [e for e in _read(body) if e.array == array.name]
         assigned = [e for e in _assigned(body) if e.array == array.name]
@@ -45,9 +45,10 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
         names = frozenset[str]().union(*(_apart(e, points, loops) for r in references for e in r.subscripts))
         limits = tuple(n for n, variable in enumerate(variables) if names & computed or variable in names)
         parts = len({_part(r, varying) for r in read}) + len({_part(r, varying) for r in assigned})
-        before = found.get((array.pointer, limits))
+        key = (array.pointer, array.const, limits)
+        before = found.get(key)
         if before is None or before.bytes < array.type.size_bytes * parts:
-            found[array.pointer, limits] = Traffic(array.name, array.type.size_bytes * parts, limits)
+            found[key] = Traffic(array.name, array.type.size_bytes * parts, limits)
     return tuple(found.values())
 
 

@@ -87,6 +87,30 @@ def conflicting_pairs(nest: Nest, band: int | None = None) -> tuple[tuple[Refere
     return tuple(_pairs(nest, band))
 
 
+@remembered
+def reads_apart(nest: Nest) -> frozenset[int]:
+    """Return the ordinals of the references to arrays that are written which read elements that no iteration writes."""
+    sides = _Sides(Question(frozenset(), (Place.GRID, 0)))
+    every = references(nest)
+    writes = [r for r in every if r.access.mode.writes]
+    found: set[int] = set()
+    for read in every:
+        others = [w for w in writes if w.access.array == read.access.array]
+        if others and not read.access.mode.writes and all(_are_apart(nest, read, w, sides) for w in others):
+            found.add(read.access.ordinal)
+    return frozenset(found)
+
+
+def _are_apart(nest: Nest, first: Reference, second: Reference, sides: _Sides) -> bool:
+    """Whether two references name different elements in all their iterations, and those of both are known."""
+    if first.subscripts is None or second.subscripts is None:
+        return False
+    places = _places(nest, first, second, sides.question)
+    assert places is not None, "subscripts of both are known"
+    lefts, rights = sides.of(first, places[0], primed=False), sides.of(second, places[1], primed=True)
+    return all(_never_meet(nest, left, right) for left in lefts for right in rights)
+
+
 def _pairs(nest: Nest, band: int | None) -> list[tuple[Reference, Reference]]:
     inside = [r for r in references(nest) if band is None or r.access.context.band == band]
     pairs: list[tuple[Reference, Reference]] = []

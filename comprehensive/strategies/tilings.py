@@ -14,8 +14,11 @@ from dataclasses import replace
 
 from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.normalize.sizes_in_int import sizes_that_fit, with_sizes_in_int
+from comprehensive.metafork.ast import For
+from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.alternatives import Tiling, of_loops, of_region
+from comprehensive.strategies.apart_reads import with_apart_reads
 from comprehensive.strategies.points import points_of
 
 
@@ -40,7 +43,7 @@ def _with_points(nests: Sequence[Nest]) -> list[tuple[Nest, Points | NotApplicab
 
     Regions of one program have the same sizes, so that one kernel can do several of them.
     """
-    wide = [(nest, points_of(nest)) for nest in nests]
+    wide = [_reading_apart(nest, points_of(nest)) for nest in nests]
     sizes = {
         size for nest, points in wide if isinstance(points, Points) for size in sizes_that_fit(nest, points)
     }
@@ -54,3 +57,15 @@ def _with_points(nests: Sequence[Nest]) -> list[tuple[Nest, Points | NotApplicab
             return list(wide)
         found.append((narrow, again))
     return found
+
+
+def _reading_apart(nest: Nest, points: Points | NotApplicable) -> tuple[Nest, Points | NotApplicable]:
+    """Return the nest with views of what is read apart, where points have loops, with its points; without loops each
+    point reads for itself."""
+    if isinstance(points, NotApplicable):
+        return nest, points
+    bodies = (alternative.body for alternative in points.alternatives)
+    if not any(isinstance(s, For) for body in bodies for s in statements_in(body)):
+        return nest, points
+    viewed = with_apart_reads(nest)
+    return (nest, points) if viewed is nest else (viewed, points_of(viewed))

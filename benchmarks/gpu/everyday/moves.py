@@ -24,6 +24,17 @@ def _forces(v: Values) -> Any:
     return v.xp.concatenate(parts)
 
 
+def _energies(v: Values) -> Any:
+    points = v.xp.stack((v.x, v.y, v.z), -1)
+    parts: list[Any] = []
+    for first in range(0, v.n, AT_A_TIME):
+        square = ((points[None] - points[first : first + AT_A_TIME, None]) ** 2).sum(-1)
+        power = (square + 0.5) ** -3.0
+        parts.append(v.xp.where(square < 0.5, power * (power - 1), 0 * square).sum(1))
+    # All distances but that of 0 from each to itself.
+    return v.xp.concatenate(parts) - 8 * (8 - 1)
+
+
 def _prices(v: Values) -> Any:
     deviation = v.volatility * v.xp.sqrt(v.years)
     first = (v.xp.log(v.price / v.strike) + (v.rate + v.volatility**2 / 2) * v.years) / deviation
@@ -220,6 +231,16 @@ ELEMENTS = (
 )
 
 IRREGULAR = (
+    Computation(
+        "cutoff",
+        "n",
+        lambda n: {"x": read(n), "y": read(n), "z": read(n), "energy": written(n)},
+        "energy",
+        _energies,
+        tiny=(5,),
+        points=((32768,), (5001,)),
+        operations=lambda n: 15.0 * n * n,
+    ),
     Computation(
         "nbody",
         "n",

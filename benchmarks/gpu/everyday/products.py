@@ -28,6 +28,12 @@ def _distances(v: Values) -> Any:
     return (v.a * v.a).sum(1)[:, None] + (v.b * v.b).sum(1)[None] - 2 * (v.a @ v.b.T)
 
 
+def _trailing(v: Values) -> Any:
+    changed, behind = v.a + 0, v.k + v.q
+    changed[behind:, behind:] -= v.a[behind:, v.k : behind] @ v.a[v.k : behind, behind:]
+    return changed
+
+
 PRODUCTS = (
     Computation(
         "matmul",
@@ -219,6 +225,18 @@ VECTORS = (
         tiny=(9,),
         points=((16384,), (4099,)),
         traffic=lambda n: 2.0 * n * (n + 1),
+    ),
+    Computation(
+        "trailing",
+        "n k q",
+        lambda n, k, q: {"a": kept(n, n)},
+        "a",
+        _trailing,
+        tiny=(7, 2, 2),
+        points=((8192, 1024, 256), (3001, 101, 33)),
+        operations=lambda n, k, q: 2.0 * q * (n - k - q) ** 2,
+        traffic=lambda n, k, q: 8.0 * (n - k - q) ** 2 + 8.0 * q * (n - k - q),
+        threads=lambda n, k, q: (n - k - q, n - k - q),
     ),
     Computation(
         "trmv_upper",

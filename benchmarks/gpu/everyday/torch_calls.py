@@ -152,6 +152,22 @@ def _forces(v: Values) -> Tensor:
     return torch.cat(parts)
 
 
+def _energies(v: Values) -> Tensor:
+    points = torch.stack((v.x, v.y, v.z), -1)
+    parts: list[Tensor] = []
+    for first in range(0, v.n, 4096):
+        square = (points[None] - points[first : first + 4096, None]).square_().sum(-1)
+        power = (square + 0.5).pow_(-3)
+        parts.append((power * (power - 1)).masked_fill_(square >= 0.5, 0).sum(1))
+    return torch.cat(parts) - 8 * (8 - 1)
+
+
+def _trailing(v: Values) -> Tensor:
+    behind = v.k + v.q
+    v.a[behind:, behind:].addmm_(v.a[behind:, v.k : behind], v.a[v.k : behind, behind:], alpha=-1)
+    return v.a
+
+
 def _sparse(v: Values) -> Tensor:
     matrix = torch.sparse_csr_tensor(v.row, v.column, v.value, (v.m, v.n))
     return matrix @ v.x
@@ -269,6 +285,8 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "gray": {"slices": _gray},
     "black_scholes": {"elements": _prices},
     "nbody": {"in parts": _forces},
+    "cutoff": {"in parts": _energies},
+    "trailing": {"addmm_": _trailing},
     "spmv": {"sparse_csr @": _sparse},
     "half_matmul": {"mm": lambda v: torch.mm(v.a, v.b, out=v.c)},
     "half_saxpy": {"add": lambda v: torch.add(v.y, v.x, alpha=v.alpha, out=v.z)},

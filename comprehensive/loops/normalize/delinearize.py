@@ -186,6 +186,6 @@ def _over(index: Index, name: str, rows: Rows | None, subscripts: Subscripts) ->
 
 def _viewed(array: Array, name: str, rows: Rows | None, subscripts: Subscripts) -> Array:
     if rows is None:
-        return array if name == array.name else replace(array, name=name, view_of=array.name)
+        return array if name == array.name else replace(array, name=name, view_of=array.pointer)
     dims = (None, *map(subscripts.ring.write, rows.lengths))
-    return replace(array, name=name, dims=dims, view_of=array.name, whole_rows=False)
+    return replace(array, name=name, dims=dims, view_of=array.pointer, whole_rows=False)

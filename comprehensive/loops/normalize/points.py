@@ -60,9 +60,9 @@ def normalize_points(
 
 
 def _read_only(arrays: Sequence[Array], bodies: Sequence[tuple[Stmt, ...]]) -> dict[str, ScalarType]:
-    """The types of the arrays whose data no body writes."""
+    """The types of the arrays whose data no body writes, or not what is read through them."""
     pointers = {a.name: a.pointer for a in arrays}
     statements = (s for body in bodies for s in statements_in(body))
     targets = (s.target.array for s in statements if isinstance(s, Assign) and isinstance(s.target, Index))
     written = {pointers[array] for array in targets if array in pointers}
-    return {a.name: a.type for a in arrays if a.pointer not in written}
+    return {a.name: a.type for a in arrays if a.const or a.pointer not in written}

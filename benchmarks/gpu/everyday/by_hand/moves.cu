@@ -127,3 +127,19 @@ KERNEL collatz(int n, int *y)
   for (; x != 1; steps++) x = x % 2 == 0 ? x / 2 : 3 * x + 1;
   y[i] = steps;
 }
+
+KERNEL cutoff(int n, const float *x, const float *y, const float *z, float *energy)
+{
+  const int i = last();
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = 0; j < n; j++) {
+    const float dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i];
+    const float square = dx * dx + dy * dy + dz * dz;
+    if (j != i && square < 0.5f) {
+      const float inverse = 1.0f / (square + 0.5f), power = inverse * inverse * inverse;
+      sum += power * (power - 1.0f);
+    }
+  }
+  energy[i] = sum;
+}

@@ -159,3 +159,12 @@ KERNEL trmv_upper(int n, const float *a, const float *x, float *y)
   for (int j = i; j < n; j++) sum += a[i * n + j] * x[j];
   y[i] = sum;
 }
+
+KERNEL trailing(int n, int k, int q, float *a)
+{
+  const int i = k + q + middle(), j = k + q + last();
+  if (i >= n || j >= n) return;
+  float sum = a[i * n + j];
+  for (int l = k; l < k + q; l++) sum -= a[i * n + l] * a[l * n + j];
+  a[i * n + j] = sum;
+}
