@@ -43,6 +43,7 @@ from comprehensive.poly.model import (
 )
 from comprehensive.poly.repeats import concrete
 from comprehensive.poly.user_loops import user_loop, user_values
+from comprehensive.poly.wraps import assert_against_wrapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,16 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words:
         _dependence(nest, iterator, span, witness, words, sink)
     for span, witness, iterators in meeting.values():
         _meeting(nest, tuple(iterators), span, witness, words, sink)
+    help = "the annotation is trusted here; make sure that it is right"
+    wrapping = assert_against_wrapping(nest) if undecided else None
+    if wrapping is not None:
+        help = f"write '{wrapping};' before the region, so that its ranges cannot wrap around; {help}"
     for (reason, span), iterators in undecided.items():
         sink.warning(
             "CF0411",
             f"not known whether the iterations of {', '.join(dict.fromkeys(iterators))} are independent: {reason}",
             _place(span),
-            help="the annotation is trusted here; make sure that it is right",
+            help=help,
         )
     for violation in out_of_bounds(nest):
         _violation(nest, violation, sink)

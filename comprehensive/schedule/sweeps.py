@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
+from comprehensive.loops.conversions import without_conversions
 from comprehensive.loops.integers import IntLiteral, Ring, add
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Points, Sweep
@@ -234,13 +235,12 @@ def _place(
     pitch: Polynomial | None = None
     wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:
-        if any(isinstance(e, Index) for e in subexpressions(subscript)) or any(
-            not promote(type_of(e, types)).is_exact for e in subexpressions(subscript)
-        ):
-            raise NoSweepsError(f"a subscript of '{index.array}' is no sum of signed integers")
+        kind = promote(type_of(subscript, types))
+        if any(isinstance(e, Index) for e in subexpressions(subscript)) or not (kind.is_exact or kind.is_wide):
+            raise NoSweepsError(f"a subscript of '{index.array}' is no sum of signed integers, or of 64 bits")
         if not names_read(subscript) <= known:
             raise NoSweepsError(f"a subscript of '{index.array}' is computed by the point")
-        value = ring.read(subscript)
+        value = ring.read(without_conversions(subscript, types))
         of = [name for name in names if name in ring.names_in(value)]
         if of != list(names[len(offset) : len(offset) + len(of)]) or len(of) > 2:
             raise wrong
