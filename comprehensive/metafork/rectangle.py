@@ -5,8 +5,10 @@ In: a run of ``meta_for``.  Out: the same loops with ranges that read no other o
     meta_for (i = 0; i < n; i++) meta_for (j = i; j < n; j++) S
         -->  meta_for (i = 0; i < n; i++) meta_for (j = 0; j < n; j++) if (i <= j) S
 
-A bound is taken at its least or at its greatest over the loops around it.  That is a corner of them where it is a sum
-of iterators, each times a number, or over a number: such a bound grows with one end of a loop and falls with the other.
+Iterations of parallel loops run in any order: a loop that counts down to such a bound, ``(j = n - 1; j > i; j--)``,
+counts up from it.  A bound is taken at its least or at its greatest over the loops around it.  That is a corner of them
+where it is a sum of iterators, each times a number, or over a number: such a bound grows with one end of a loop and
+falls with the other.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ def rectangular(run: Sequence[MetaFor]) -> Rectangle:
     guards: list[Binary] = []
     ends: dict[str, Ends] = {}
     iterators = {loop.iterator for loop in run}
-    for loop in run:
+    spoken_of = {name for loop in run for side in (loop.start, loop.bound) for name in names(side)}
+    for loop in (_upwards(loop, iterators, spoken_of) for loop in run):
         around, tests = _independent(loop, ends, iterators)
         loops.append(around)
         guards += tests
@@ -126,6 +129,16 @@ def plus(left: Expr, right: Expr, operator: str = "+") -> Expr:
 
 def _last(loop: MetaFor) -> Expr:
     return loop.bound if loop.relation == "<=" else plus(loop.bound, ONE, "-")
+
+
+def _upwards(loop: MetaFor, iterators: set[str], spoken_of: set[str]) -> MetaFor:
+    """The loop in the other direction, where it counts down one by one and its range has to do with other loops."""
+    own = {*names(loop.start), *names(loop.bound)}
+    counts_down = loop.step == IntLiteral(-1) and loop.relation in (">", ">=") and loop.type.is_exact
+    if not counts_down or not (own & iterators or loop.iterator in spoken_of):
+        return loop
+    first = loop.bound if loop.relation == ">=" else plus(loop.bound, ONE)
+    return replace(loop, start=first, relation="<=", bound=loop.start, step=ONE)
 
 
 def _independent(

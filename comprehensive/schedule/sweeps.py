@@ -236,7 +236,9 @@ def _place(
     wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:
         kind = promote(type_of(subscript, types))
-        if any(isinstance(e, Index) for e in subexpressions(subscript)) or not (kind.is_exact or kind.is_wide):
+        if any(isinstance(e, Index) for e in subexpressions(subscript)) or not (
+            kind.is_exact or kind.is_wide
+        ):
             raise NoSweepsError(f"a subscript of '{index.array}' is no sum of signed integers, or of 64 bits")
         if not names_read(subscript) <= known:
             raise NoSweepsError(f"a subscript of '{index.array}' is computed by the point")

@@ -30,12 +30,25 @@ def visited(first: str, relation: str, bound: str, n: int) -> set[tuple[int, int
     return found
 
 
-@given(BOUNDS, st.sampled_from(["<", "<="]), BOUNDS, st.booleans(), st.integers(0, 6), st.integers(1, 3))
+@given(
+    BOUNDS,
+    st.sampled_from(["<", "<="]),
+    BOUNDS,
+    st.tuples(st.booleans(), st.booleans(), st.booleans()),
+    st.integers(0, 6),
+    st.integers(1, 3),
+)
 @settings(max_examples=examples(100), deadline=None)
 def test_a_trapezoid_visits_its_points_once(
-    first: str, relation: str, bound: str, has_clause: bool, n: int, block: int
+    first: str, relation: str, bound: str, ways: tuple[bool, bool, bool], n: int, block: int
 ) -> None:
-    loops = f"meta_for (int i = 0; i < n; i++) meta_for (int j = {first}; j {relation} {bound}; j++)"
+    has_clause, outer_down, inner_down = ways
+    outer = "int i = n - 1; i >= 0; i--" if outer_down else "int i = 0; i < n; i++"
+    inner_loop = f"int j = {first}; j {relation} {bound}; j++"
+    if inner_down:
+        last = bound if relation == "<=" else f"({bound}) - 1"
+        inner_loop = f"int j = {last}; j >= {first}; j--"
+    loops = f"meta_for ({outer}) meta_for ({inner_loop})"
     if has_clause:
         head = "void f(int n, int B, int C, int *a)"
         text = f"{head} {{ meta_schedule block(B, C) {{ {loops} a[i * 64 + j + 20] += 1; }} }}"

@@ -125,6 +125,26 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int, ...], str]]]] = {
         ),
         {"a": ((N2 * N2,), "f4"), "b": ((N2 * N2,), "f4")},
     ),
+    "ghost cells behind a pointer": (
+        loop(
+            "float *a, float *b",
+            plane("b[i*(n + 2) + j] = 0.25f * (a[(i-1)*(n + 2) + j] + a[(i+1)*(n + 2) + j - 1]);"),
+            plane("a[i*(n + 2) + j] = 0.25f * (b[(i-1)*(n + 2) + j + 1] - b[i*(n + 2) + j]);"),
+        ),
+        {"a": (((N2 + 2) * (N2 + 2),), "f4"), "b": (((N2 + 2) * (N2 + 2),), "f4")},
+    ),
+    "sizes and iterators without a sign": (
+        "#include <stddef.h>\n"
+        + loop(
+            "float *a, float *b",
+            plane("b[i*n + j] = 0.25f * (a[(i-1)*n + j] + a[i*n + j + 1]);"),
+            plane("a[i*n + j] = 0.25f * (b[(i+1)*n + j - 1] + b[i*n + j]);"),
+        )
+        .replace("int n", "size_t n")
+        .replace("int i", "size_t i")
+        .replace("int j", "size_t j"),
+        {"a": ((N2 * N2,), "f4"), "b": ((N2 * N2,), "f4")},
+    ),
     "two rows of one array": (
         loop(
             "int a[2][n]",
