@@ -30,6 +30,7 @@ from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.system import System
 from comprehensive.algebra.triangular import Triangular, triangularize
 from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
+from comprehensive.algebra.whole import whole_times
 
 __all__ = [
     "Atom",
@@ -72,5 +73,6 @@ __all__ = [
     "rounded_up",
     "sum_of",
     "triangularize",
+    "whole_times",
     "with_quotients",
 ]

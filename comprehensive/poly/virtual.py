@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import gcd
 from typing import TypeAlias
 
-from comprehensive.algebra import Polynomial, sum_of
+from comprehensive.algebra import Polynomial, whole_times
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.domains import Reference, facts_at
 from comprehensive.poly.indices import ONE, ZERO, scope_of
@@ -68,7 +68,7 @@ def _split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomi
     parts = [ZERO] * len(chain)
     for factor, rest in _by_factor(subscript, sizes).items():
         for place, weight in enumerate(chain):
-            times = _times(rest, weight)
+            times = whole_times(rest, weight)
             parts[place] = parts[place] + factor * times
             rest = rest - times * weight
     return tuple(parts)
@@ -84,16 +84,6 @@ def _by_factor(subscript: Polynomial, sizes: Container[str]) -> dict[Polynomial,
             factor, size = (factor, size * symbols) if name in sizes else (factor * symbols, size)
         found[factor] = found.get(factor, ZERO) + size
     return found
-
-
-def _times(value: Polynomial, weight: Polynomial) -> Polynomial:
-    """Return how often a weight is in a value over sizes; what is left over is in a smaller one."""
-    exact = _quotient(value, weight)
-    if exact is not None or weight.is_constant:
-        return ZERO if exact is None else exact
-    first = Polynomial.from_terms(weight.terms()[:1])
-    each = (_quotient(Polynomial.from_terms((term,)), first) for term in value.terms())
-    return sum_of(part for part in each if part is not None)
 
 
 def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Polynomial, whole_times
 from comprehensive.loops.access import names_read
 from comprehensive.loops.conversions import without_conversions
 from comprehensive.loops.integers import IntLiteral, Ring, add
@@ -251,8 +251,10 @@ def _place(
             if pitch.is_constant or value.degree(name) != 1 or ring.names_in(pitch) & {*names, *grid}:
                 raise wrong
             value = value.coefficient(name, 0)
-            rows = _rows(value, pitch)
-            offset.append(rows)
+            rows = whole_times(value, pitch)
+            if not rows.is_constant:
+                raise wrong
+            offset.append(int(rows.constant_value()))
             value = value - rows * pitch
         for name in of[-1:]:
             if value.degree(name) != 1 or value.coefficient(name, 1) != 1:
@@ -268,13 +270,6 @@ def _place(
         raise wrong
     row = None if pitch is None else ring.write(pitch)
     return _Place((*grid, str(pitch)), tuple(offset), row)
-
-
-def _rows(value: Polynomial, pitch: Polynomial) -> int:
-    """Return how many rows of a pitch that is no constant are in a distance, by the first term of the pitch."""
-    first, *_ = pitch.terms()
-    times = (term.coefficient / first.coefficient for term in value.terms() if term.powers == first.powers)
-    return int(next(times, 0))
 
 
 def in_rows(pitches: Iterable[Expr], limit: Expr, halo: int) -> tuple[Expr, ...]:

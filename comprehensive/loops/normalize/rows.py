@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from comprehensive.algebra import Polynomial, sum_of
+from comprehensive.algebra import Polynomial, sum_of, whole_times
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.metafork.ast import Expr
 
@@ -78,8 +78,7 @@ def in_rows(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Expr
 def _digits(factor: Polynomial, rows: Rows) -> Iterable[Polynomial]:
     """Yield how often each weight is in the coefficient of a variable, until nothing is left of it."""
     for weight in rows.weights:
-        exact = _times(factor, weight)
-        times = exact if exact is not None else _NOTHING if weight.is_constant else _whole(factor, weight)
+        times = whole_times(factor, weight)
         yield times
         factor -= times * weight
 
@@ -132,9 +131,7 @@ def _whole(value: Polynomial, weight: Polynomial) -> Polynomial:
         others = [_times(Polynomial.from_terms((t,)), weight) for t in value.terms() if t.powers]
         whole = int(constant.constant_value() // weight.constant_value())
         return sum_of((whole, *(part for part in others if part is not None)))
-    first = Polynomial.from_terms(weight.terms()[:1])
-    found = [_times(Polynomial.from_terms((term,)), first) for term in value.terms()]
-    return sum_of(part for part in found if part is not None)
+    return whole_times(value, weight)
 
 
 def _times(value: Polynomial, weight: Polynomial) -> Polynomial | None:
