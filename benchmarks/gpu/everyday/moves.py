@@ -161,6 +161,16 @@ MOVES = (
 
 ELEMENTS = (
     Computation(
+        "channels",
+        "b h w c",
+        lambda b, h, w, c: {"in": read(b, h, w, c), "scale": read(c), "out": written(b, h, w, c)},
+        "out",
+        lambda v: getattr(v, "in") * v.scale,
+        tiny=(2, 3, 4, 5),
+        points=((8, 1024, 1024, 3), (32, 112, 112, 64), (3, 111, 113, 5)),
+        threads=lambda b, h, w, c: (b * h, w, c),
+    ),
+    Computation(
         "saxpy",
         "n",
         lambda n: {"x": read(n), "y": read(n), "z": written(n)},

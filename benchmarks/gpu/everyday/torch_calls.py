@@ -269,6 +269,7 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     },
     "symmetric": {"add of t()": lambda v: torch.add(v.a, v.a.t(), out=v.c).mul_(0.5)},
     "hwc_to_chw": {"copy_ of permute": lambda v: v.out.copy_(_in(v).permute(2, 0, 1))},
+    "channels": {"mul": lambda v: torch.mul(_in(v), v.scale, out=v.out)},
     "gather": {
         "index_select": lambda v: torch.index_select(v.x, 0, v.at, out=v.y),
         "index": lambda v: v.x[v.at],

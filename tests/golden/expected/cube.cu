@@ -209,6 +209,7 @@ static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(cube_tile<1, 4, 32, 2, 2, 2, 8>), {} },
     { CF_KERNEL(cube_tile<1, 4, 32, 1, 1, 1, 8>), {} },
+    { CF_KERNEL(cube_tile<1, 64, 4, 2, 4, 1, 8>), {} },
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
@@ -291,8 +292,10 @@ static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, 
     return cube_tile_run(cf_state, cf_chosen.leaf, 0, 1, 4, 32, 2, 2, 2, a, b, n);
   case 2:
     return cube_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, a, b, n);
+  case 3:
+    return cube_tile_run(cf_state, cf_chosen.leaf, 2, 1, 64, 4, 2, 4, 1, a, b, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 2)
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -348,8 +351,8 @@ static int cube_call(bool cf_launches, const cf_machine *machine, int n, const f
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B2 >= 1", 1, cf_chosen->B2);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -80,6 +80,8 @@ static inline const char *cube_explain(int leaf)
       "U0 = 2, U1 = 2, U2 = 2, M = 8";
   case 2: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 4, T2 = 32, "
       "U0 = 1, U1 = 1, U2 = 1, M = 8";
+  case 3: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 64, T2 = 4, "
+      "U0 = 2, U1 = 4, U2 = 1, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -192,6 +194,9 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
     /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
     { { 28, 0, 8, 1024, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 25, 0, 7, 576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T0 = 1, T1 = 64, T2 = 4, U0 = 2, U1 = 4, U2 = 1, M = 8 */
+    { { 448, 0, 1024, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 232, 0, 392, 12288, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
@@ -225,6 +230,19 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 4 != 0 || cf_limit0 % 32 != 0;
     break;
+  case 3: /* T0 = 1, T1 = 64, T2 = 4, U0 = 2, U1 = 4, U2 = 1, M = 8 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 2;
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 256), cf_tiles(cf_limit0, 0, 4)));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))),
+        cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit0 % 256 != 0 || cf_limit0 % 4 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -240,8 +258,8 @@ static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_toget
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, cube_tile_cost(cf_number, machine, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -619,6 +619,7 @@ static int permute_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(permute_tile1<1, 4, 32, 2, 2, 2, 8>), {} },
     { CF_KERNEL(permute_tile1<1, 4, 32, 1, 1, 1, 8>), {} },
+    { CF_KERNEL(permute_tile1<1, 64, 4, 2, 4, 1, 8>), {} },
   };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
@@ -717,8 +718,10 @@ static int permute_run(cf_call *cf_state, const float *x, float *y, int a, int b
     return permute_tile1_run(cf_state, cf_chosen.leaf, 0, 1, 4, 32, 2, 2, 2, x, y, a, b, c, d);
   case 4:
     return permute_tile1_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, x, y, a, b, c, d);
+  case 5:
+    return permute_tile1_run(cf_state, cf_chosen.leaf, 2, 1, 64, 4, 2, 4, 1, x, y, a, b, c, d);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 4)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -788,8 +791,8 @@ static int permute_call(bool cf_launches, const cf_machine *machine, int a, int 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "c >= 0", 0, c);
   if (!(d >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "d >= 0", 0, d);
-  if (!(!params || cf_chosen->tile <= 4))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen->tile, 4);
+  if (!(!params || cf_chosen->tile <= 5))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

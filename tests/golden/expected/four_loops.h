@@ -110,6 +110,8 @@ static inline const char *permute_explain(int leaf)
       "U1 = 2, U2 = 2, U3 = 2, M = 8";
   case 6: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, "
       "U1 = 1, U2 = 1, U3 = 1, M = 8";
+  case 7: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 64, T3 = 4, "
+      "U1 = 2, U2 = 4, U3 = 1, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -320,6 +322,9 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
     /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
     { { 24, 0, 132, 1536, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 21, 0, 76, 1056, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 },
+    /* T1 = 1, T2 = 64, T3 = 4, U1 = 2, U2 = 4, U3 = 1, M = 8 */
+    { { 384, 0, 768, 24576, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 272, 8448, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1); /* (c + 1 - 1) / 1 * 1 */
   const long long cf_limit1 = d; /* d */
@@ -404,6 +409,24 @@ static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machin
         cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
     cf_launch.is_cut = cf_limit0 % 4 != 0 || cf_limit1 % 32 != 0;
     break;
+  case 5: /* T1 = 1, T2 = 64, T3 = 4, U1 = 2, U2 = 4, U3 = 1, M = 8 */
+    if (!(256 <= cf_amount(machine->threads_per_block) && 76 <= cf_amount(machine->registers_per_thread)
+        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 4;
+    cf_launch.blocks =
+        cf_times(cf_tiles(cf_limit3, 0, 2),
+        cf_times(cf_tiles(cf_limit0, 0, 256), cf_times(cf_tiles(cf_limit1, 0, 4), cf_number_of(cf_limit2))));
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit3),
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))),
+        cf_times(4,
+        cf_times(cf_number_of(cf_limit3),
+        cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
+    cf_launch.is_cut = cf_limit3 % 2 != 0 || cf_limit0 % 256 != 0 || cf_limit1 % 4 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -419,8 +442,8 @@ static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, in
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, permute_tile_cost(cf_number, machine, a, b, c, d, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

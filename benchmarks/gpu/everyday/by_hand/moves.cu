@@ -143,3 +143,11 @@ KERNEL cutoff(int n, const float *x, const float *y, const float *z, float *ener
   }
   energy[i] = sum;
 }
+
+KERNEL channels(int b, int h, int w, int c, const float *in, const float *scale, float *out)
+{
+  const int row = first(), j = middle(), k = last();
+  if (row >= b * h || j >= w || k >= c) return;
+  const int at = (row * w + j) * c + k;
+  out[at] = in[at] * scale[k];
+}
