@@ -6,11 +6,10 @@ In: ``int i = 0; n > i; i = i + 2`` as parsed.  Out: the :class:`Header` with it
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Unary
-from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.written import Evaluate, Loop, Sequence, Update, effect, updates
 
 MOST_AHEAD = 2**16
@@ -58,9 +57,7 @@ def parallel_header(loop: Loop) -> Header | None:
             sink.error("CF0122", text, found.sign.span, help=help)
             return None
     name = declare.name
-    ahead, condition = (
-        looking_ahead(name, loop.condition) if is_of_itself(declare.type) else (0, loop.condition)
-    )
+    ahead, condition = looking_ahead(name, declare.type, loop.condition)
     relation, bound = condition_of(name, condition)
     if relation is None:
         sink.error(
@@ -105,25 +102,20 @@ def condition_of(name: str, condition: Expr) -> tuple[str | None, Expr]:
             return None, condition
 
 
-def is_of_itself(kind: ScalarType) -> bool:
-    """Whether a type is one of integers whose sums are of it, too: narrow ones are added up in ``int``."""
-    return kind.is_integer and promote(kind) is kind
-
-
-def looking_ahead(name: str, condition: Expr) -> tuple[int, Expr]:
+def looking_ahead(name: str, kind: ScalarType, condition: Expr) -> tuple[int, Expr]:
     """Return ``c`` and ``i < bound`` for ``i + c < bound``, however it is written; 0 and the condition for others.
 
-    A loop whose iterator begins ``c`` later and whose body reads ``i - c`` does the same turns, in every type that C
-    computes in: the sum is what the other iterator is, where it wraps around, too.
+    A loop whose iterator begins ``c`` later and whose body reads ``i - c`` does the same turns, where the sum has the
+    ``kind`` of the iterator: the sum is what the other iterator is, where it wraps around, too.
     """
     match condition:
         case Binary(relation, (Binary("+") as left), right) if relation in _MIRRORED:
-            found = _constant_besides(name, left)
+            found = _constant_besides(name, kind, left)
             return (
                 (0, condition) if found is None else (found, Binary(relation, Name(name, left.span), right))
             )
         case Binary(relation, left, (Binary("+") as right)) if relation in _MIRRORED:
-            found = _constant_besides(name, right)
+            found = _constant_besides(name, kind, right)
             return (
                 (0, condition) if found is None else (found, Binary(relation, left, Name(name, right.span)))
             )
@@ -131,25 +123,16 @@ def looking_ahead(name: str, condition: Expr) -> tuple[int, Expr]:
             return 0, condition
 
 
-def _constant_besides(name: str, addition: Expr) -> int | None:
+def _constant_besides(name: str, kind: ScalarType, addition: Expr) -> int | None:
     match addition:
-        case Binary("+", Name(iterator), IntLiteral(value)) if iterator == name and value < MOST_AHEAD:
-            return value
-        case Binary("+", IntLiteral(value), Name(iterator)) if iterator == name and value < MOST_AHEAD:
-            return value
+        case Binary("+", Name(iterator), IntLiteral() as constant) | Binary(
+            "+", IntLiteral() as constant, Name(iterator)
+        ) if iterator == name and constant.value < MOST_AHEAD:
+            # Narrow types are added up in int.
+            is_sum = kind.is_integer and common_type(promote(kind), constant.type) is kind
+            return constant.value if is_sum else None
         case _:
             return None
-
-
-def begun_later(start: Expr, ahead: int) -> Expr:
-    """Return the start of an iterator that is so much ahead."""
-    match start:
-        case _ if ahead == 0:
-            return start
-        case IntLiteral(value):
-            return replace(start, value=value + ahead)
-        case _:
-            return Binary("+", start, IntLiteral(ahead, span=start.span), start.span)
 
 
 def step_of(name: str, target: Expr, operator: str, value: Expr) -> Expr | None:

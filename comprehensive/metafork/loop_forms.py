@@ -23,6 +23,7 @@ from comprehensive.metafork.ast import (
     Binary,
     Break,
     Call,
+    Cast,
     Declare,
     Expr,
     For,
@@ -34,8 +35,9 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.metafork.headers import begun_later, condition_of, is_of_itself, looking_ahead, step_of
+from comprehensive.metafork.headers import MOST_AHEAD, condition_of, looking_ahead, step_of
 from comprehensive.metafork.jumps import negated
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.written import (
     Evaluate,
@@ -121,9 +123,38 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
         [u for u in steps if not (isinstance(u.target, Name) and u.target.identifier in names)], counter
     )
     first: tuple[Stmt, ...] = tuple(If(negated(c), (Break(c.span),), (), c.span) for c in rest)
-    later = start if counter.begins_ahead else begun_later(start, counter.ahead)
+    later = start
+    if counter.ahead and not counter.begins_ahead:
+        later = begun_later(start, counter.ahead, own[counter.iterator].type, own)
     fields = (kind, counter.iterator, later, counter.relation, counter.bound, counter.step, (), loop.span)
     return Form(before, For(*fields), (*computed, *first), last, counter.ahead)
+
+
+def begun_later(start: Expr, ahead: int, kind: ScalarType, variables: Mapping[str, Variable]) -> Expr:
+    """Return the start of an iterator of a ``kind`` that is so much ahead: a sum in the type of the iterator."""
+    if ahead == 0:
+        return start
+    if isinstance(start, IntLiteral) and start.type is ScalarType.INT and start.value < MOST_AHEAD:
+        return replace(start, value=start.value + ahead)
+    if not _is_computed_in(start, kind, variables):
+        start = Cast(kind, start, start.span)
+    return Binary("+", start, IntLiteral(ahead, span=start.span), start.span)
+
+
+def _is_computed_in(expression: Expr, kind: ScalarType, variables: Mapping[str, Variable]) -> bool:
+    """Whether an expression is a sum or a product of variables of a type, and perhaps of literals of ``int``."""
+    every = list(nodes(expression))
+    names = [variables.get(node.identifier) for node in every if isinstance(node, Name)]
+    return (
+        all(v is not None and v.type is kind and not v.is_pointer for v in names)
+        and bool(names)
+        and all(
+            isinstance(node, Name)
+            or (isinstance(node, IntLiteral) and node.type is ScalarType.INT)
+            or (isinstance(node, Binary) and node.operator in ("+", "-", "*"))
+            for node in every
+        )
+    )
 
 
 def _computed(
@@ -244,8 +275,8 @@ def _counter(
             if effect(conjunct) is not None:
                 continue
             ahead, condition = 0, _alone(conjunct, iterator, variables)
-            if iterator in own and variable is not None and is_of_itself(variable.type):
-                ahead, condition = looking_ahead(iterator, condition)
+            if iterator in own and variable is not None and not variable.is_pointer:
+                ahead, condition = looking_ahead(iterator, variable.type, condition)
             relation, bound = condition_of(iterator, condition)
             if relation is not None and iterator not in _names(increment):
                 others = _names(increment)
@@ -277,7 +308,7 @@ def _counted_down(
         case _:
             return None
     variable = variables.get(iterator)
-    if variable is None or variable.is_pointer or not is_of_itself(variable.type):
+    if variable is None or variable.is_pointer or promote(variable.type) is not variable.type:
         return None
     if any(iterator in _names(u) for u in steps):
         return None

@@ -40,9 +40,9 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.effects import RegionScope
-from comprehensive.metafork.headers import begun_later, parallel_header
+from comprehensive.metafork.headers import parallel_header
 from comprehensive.metafork.jumps import negated, without_jumps
-from comprehensive.metafork.loop_forms import Variable, counted_while, form
+from comprehensive.metafork.loop_forms import Variable, begun_later, counted_while, form
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.switches import chain
@@ -226,7 +226,8 @@ class _Sequencer:
         if header is None:
             return []
         inner = self._inner()
-        start = begun_later(self.scope.pure(header.start), header.ahead)
+        start = begun_later(header.start, header.ahead, header.type, self.scope.variables)
+        start = self.scope.pure(start)
         iterator = inner.scope.entered(header.iterator, Variable(header.type))
         bound, step = inner.scope.pure(header.bound), inner.scope.pure(header.step)
         body = inner._inner().body(without_jumps(self._chained(loop.body), Continue, self.scope.name))

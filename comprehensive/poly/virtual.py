@@ -140,7 +140,21 @@ def _rows_are_kept(nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Su
         return True
     # Rows that all begin some elements later are rows as well: a[1 + i*N + j].
     begins = dict.fromkeys((ZERO, *(s.substitute({a.counter: 0 for a in r.axes}) for r, s in subscripts)))
-    return any(_are_kept_behind(nest, chain, subscripts, begin) for begin in begins)
+    return any(
+        _begins_alike(chain, subscripts, begin) and _are_kept_behind(nest, chain, subscripts, begin)
+        for begin in begins
+    )
+
+
+def _begins_alike(chain: list[Polynomial], subscripts: Sequence[_Subscript], begin: Polynomial) -> bool:
+    """Whether coordinates of all subscripts differ from those behind where they begin by the same numbers: else rows
+    that are kept there say nothing about the coordinates."""
+    first = _split(chain, begin)
+    return all(
+        tuple(one + other for one, other in zip(first, _split(chain, subscript - begin), strict=True))
+        == _split(chain, subscript)
+        for _, subscript in subscripts
+    )
 
 
 def _are_kept_behind(

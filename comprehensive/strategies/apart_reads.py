@@ -6,8 +6,8 @@
         -->  a[i][j] -= a_1[i][l] * a_1[l][j];                         a_1: the data of a, which nothing writes
 
 That no iteration writes them is proved (:func:`comprehensive.poly.conflicts.reads_apart`).  To recipes the view is
-an array that is only read: blocks may copy it, in any order.  Neighbours, whose subscripts differ in constants, share
-what they read: they have a view together, or none.
+an array that is only read: blocks may copy it, in any order.  It holds for one launch of one region.  Neighbours, whose
+subscripts differ in constants, share what they read: they have a view together, or none.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from comprehensive.metafork.fresh import Namer
 
 def with_apart_reads(nest: Nest) -> Nest:
     """Return the nest with views for what it reads apart from what it writes; as it is where there is no such thing."""
+    if any(array.view_of is not None for array in nest.arrays):
+        return nest  # what is written through one name may be read through another one
     found = accesses(nest)
     written = {access.array for access in found if access.mode.writes}
     if not any(access.array in written and not access.mode.writes for access in found):

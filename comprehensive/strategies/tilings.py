@@ -25,15 +25,16 @@ from comprehensive.strategies.points import points_of
 def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]:
     """Return the tilings of a region by its recipes; sums may be added up in another order where the caller says so."""
     ((nest, points),) = _with_points((nest,))
-    return of_region(nest, points, in_another_order=in_another_order)
+    return of_region(*_reading_apart(nest, points), in_another_order=in_another_order)
 
 
 def every_tiling(nests: Sequence[Nest], *, in_another_order: bool) -> tuple[tuple[Tiling, ...], ...]:
     """Return the tilings of each region of a program by each recipe; those for loops of the host come last."""
     found = _with_points(nests)
+    # What is read apart in one region another one may write: loops of the host do several in a launch.
     of_host = of_loops(*zip(*found, strict=True)) if found else ()
     return tuple(
-        (*of_region(nest, points, in_another_order=in_another_order), *together)
+        (*of_region(*_reading_apart(nest, points), in_another_order=in_another_order), *together)
         for (nest, points), together in zip(found, of_host, strict=True)
     )
 
@@ -43,7 +44,7 @@ def _with_points(nests: Sequence[Nest]) -> list[tuple[Nest, Points | NotApplicab
 
     Regions of one program have the same sizes, so that one kernel can do several of them.
     """
-    wide = [_reading_apart(nest, points_of(nest)) for nest in nests]
+    wide = [(nest, points_of(nest)) for nest in nests]
     sizes = {
         size for nest, points in wide if isinstance(points, Points) for size in sizes_that_fit(nest, points)
     }
@@ -68,4 +69,7 @@ def _reading_apart(nest: Nest, points: Points | NotApplicable) -> tuple[Nest, Po
     if not any(isinstance(s, For) for body in bodies for s in statements_in(body)):
         return nest, points
     viewed = with_apart_reads(nest)
-    return (nest, points) if viewed is nest else (viewed, points_of(viewed))
+    again = points if viewed is nest else points_of(viewed)
+    if isinstance(again, NotApplicable):
+        return nest, points
+    return viewed, replace(again, conditions=tuple(dict.fromkeys((*points.conditions, *again.conditions))))

@@ -41,6 +41,9 @@ BODIES = {
     "ahead, with more": "for (unsigned j = 1, k = 5; j + 1 <= m && a[j] < 25; j++, k--) c[j] += a[k] + (int)k;",
     "ahead and wrapping": "for (unsigned j = 0u - 2; j + 2 < m; j++) c[j + 2] += (int)j;",
     "ahead in less than int": "for (unsigned char j = 250; j + 1 < 256; j++) c[j - 250] += j;",
+    "ahead of an unsigned start": "for (unsigned long j = 2u - 3; j + 1 < m; j++) c[j] += 1;",
+    "ahead by an unsigned number": "for (int j = -2; j + 1u < m; j++) c[j + 2] += 1;",
+    "ahead by a long number": "for (unsigned j = m - 5; j + 1L < m; j++) c[j] += 1;",
     "ahead, and read behind": "unsigned j; for (j = 0; j + 2 < m; j++) c[j] += 1; c[i] += (int)j;",
     "counted down in the condition": "for (unsigned long j = m; j-- > 0;) { c[i] = c[i] * 3 % 1000 + a[j]; }",
     "counted down to nothing": "for (int j = m; j--;) c[j] += a[j] + c[j + 1];",
@@ -221,8 +224,17 @@ def test_the_condition_of_a_parallel_loop_may_look_ahead(header: str, expected: 
     assert printed[0] == printed[1]
 
 
-def test_a_parallel_loop_over_less_than_int_does_not_look_ahead() -> None:
-    loop = "meta_for (unsigned char i = 0; i + 1 < n; i++) { c[i] = a[i]; }"
+@pytest.mark.parametrize(
+    "header",
+    [
+        "unsigned char i = 0; i + 1 < n; i++",
+        "int i = 0; i + 1u < n; i++",
+        "int i = 0; i + 1L < n; i++",
+        "unsigned i = 0; i + 1L < n; i++",
+    ],
+)
+def test_a_sum_of_another_type_is_not_looked_ahead_to(header: str) -> None:
+    loop = f"meta_for ({header}) {{ c[i] = a[i]; }}"
     _, sink = parse_text(f"void f(int n, const int *a, int *c) {{ meta_schedule block(4) {{ {loop} }} }}")
     assert [d.code for d in sink.diagnostics] == ["CF0122"]
 

@@ -10,7 +10,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.strategies.apart_reads import with_apart_reads
 from tests.examples import quick_of
 from tests.laws.nests import nests_of
-from tests.unit.schedule.tile_runs import recipes_of, run_all, sources_of
+from tests.unit.schedule.tile_runs import compilation_of, recipes_of, run_all, sources_of
 
 PLANE = """void f(int n, int k, int q, {parameters}, int B)
 {{
@@ -78,3 +78,26 @@ def test_what_is_read_apart_from_all_that_is_written_has_a_view(
     assert all(array.const and array.pointer == "a" for array in found.arrays[len(given.arrays) :])
     assert (found is given) == (views == 0)
     assert with_apart_reads(found) is found
+
+
+TAKING_TURNS = """void f(int T, int n, float *a, int B) {
+  for (int t = 0; t < T; t++) {
+    meta_schedule block(B) {
+      meta_for (int i = 0; i < n; i++) {
+        float s = 0;
+        for (int l = 0; l < 2; l++) s += a[l + 1] * 0.25f;
+        a[n + i + 3] = s + a[i];
+      }
+    }
+    meta_schedule block(B) {
+      meta_for (int i = 0; i < n; i++)
+        a[i] = a[n + i + 3];
+    }
+  }
+}
+"""
+
+
+def test_what_another_region_of_a_loop_writes_is_not_read_apart_by_several_sweeps() -> None:
+    regions = compilation_of(TAKING_TURNS).plan.functions[0].regions
+    assert all(region.several is None for region in regions)
