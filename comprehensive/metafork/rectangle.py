@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.metafork.ast import Binary, Expr, If, IntLiteral, MetaFor, Name, Stmt, Unary
+from comprehensive.metafork.ast import Binary, Cast, Expr, If, IntLiteral, MetaFor, Name, Stmt, Unary
 from comprehensive.metafork.structure import split_nest
 from comprehensive.metafork.walk import names
 
@@ -45,8 +45,7 @@ def rectangular(run: Sequence[MetaFor]) -> Rectangle:
     guards: list[Binary] = []
     ends: dict[str, Ends] = {}
     iterators = {loop.iterator for loop in run}
-    spoken_of = {name for loop in run for side in (loop.start, loop.bound) for name in names(side)}
-    for loop in (_upwards(loop, iterators, spoken_of) for loop in run):
+    for loop in (_upwards(loop, run) for loop in run):
         around, tests = _independent(loop, ends, iterators)
         loops.append(around)
         guards += tests
@@ -131,14 +130,27 @@ def _last(loop: MetaFor) -> Expr:
     return loop.bound if loop.relation == "<=" else plus(loop.bound, ONE, "-")
 
 
-def _upwards(loop: MetaFor, iterators: set[str], spoken_of: set[str]) -> MetaFor:
-    """The loop in the other direction, where it counts down one by one and its range has to do with other loops."""
-    own = {*names(loop.start), *names(loop.bound)}
-    counts_down = loop.step == IntLiteral(-1) and loop.relation in (">", ">=") and loop.type.is_exact
-    if not counts_down or not (own & iterators or loop.iterator in spoken_of):
+def _upwards(loop: MetaFor, run: Sequence[MetaFor]) -> MetaFor:
+    """The loop in the other direction, where it counts down one by one and its range has to do with other loops.
+
+    The loops count in one signed type, in which the bound is computed, too; so that the start is compared in it, it is
+    converted, as the declaration of the iterator does.
+    """
+    iterators = {other.iterator for other in run}
+    spoken_of = {name for other in run for side in (other.start, other.bound) for name in names(side)}
+    counts_down = loop.step == IntLiteral(-1) and loop.relation in (">", ">=")
+    in_one_type = loop.type.is_exact and all(other.type is loop.type for other in run)
+    if not (counts_down and in_one_type and iterators.issuperset(names(loop.bound))):
+        return loop
+    if not (iterators & {*names(loop.start), *names(loop.bound)} or loop.iterator in spoken_of):
         return loop
     first = loop.bound if loop.relation == ">=" else plus(loop.bound, ONE)
-    return replace(loop, start=first, relation="<=", bound=loop.start, step=ONE)
+    last = loop.start
+    if not iterators.issuperset(names(loop.start)):
+        if iterators & set(names(loop.start)):
+            return loop  # of which no corner is known once it is converted
+        last = Cast(loop.type, loop.start)
+    return replace(loop, start=first, relation="<=", bound=last, step=ONE)
 
 
 def _independent(

@@ -89,11 +89,10 @@ def _subscripts(nest: Nest, points: Points) -> Subscripts:
 
 
 def _references(nest: Nest, bodies: Sequence[Sequence[Stmt]]) -> Iterator[Index]:
-    """Yield the references to data that points read or write."""
+    """Return the references to data that points read or write."""
     data = {array.name for array in nest.arrays}
     every = (e for body in bodies for x in expressions_in(tuple(body)) for e in subexpressions(x))
-    yield from (e for e in every if isinstance(e, Index) and e.array in data)
-    yield from _stored(nest, bodies)
+    return (e for e in every if isinstance(e, Index) and e.array in data)
 
 
 def _stored(nest: Nest, bodies: Sequence[Sequence[Stmt]]) -> Iterator[Index]:
