@@ -28,7 +28,7 @@ def tell_of_linear(tiled: Applied[Variant] | NotApplicable | None, sink: Diagnos
             continue
         reference = " ".join(kept.span.text.split())
         because = kept.why.value.format(*_terms(kept, tiled.fragment.tile))
-        help = _HELP.get(kept.why, _ROWS.format(kept.array))
+        help = _HELP.get(kept.why, _ROWS.format(tiled.fragment.nest.array(kept.array).pointer))
         sink.note("CF0501", f"'{reference}' stays linear: {because}", kept.span, help=help)
 
 
