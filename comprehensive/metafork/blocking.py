@@ -133,10 +133,12 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
     iterators = {other.iterator for other in run}
     bounds = (loop.start, loop.bound)
     problem: str | None = None
+    help = "write it as 'meta_for (int i = first; i < bound; i++)' with bounds in scalars of the function"
     if not loop.type.is_integer or _step(loop) is None:
         problem = "does not count to its bound in constant steps in an integer"
     elif any(name in iterators for bound in bounds for name in names(bound)):
         problem = "has bounds that depend on another loop of the nest"
+        help += ", and choose its iterations in the body, as in 'if ((i + j) % 2 == 0)'"
     elif any(_assigns(s, loop.iterator) for s in statements_in(inner)):
         problem = "assigns its iterator"
     if problem is None:
@@ -145,7 +147,7 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
         "CF0323",
         f"the loop over '{loop.iterator}' {problem}, and a block clause cannot cut it",
         loop.span,
-        help="write it as 'meta_for (int i = first; i < bound; i++)' with bounds in scalars of the function",
+        help=help,
     )
     return False
 
