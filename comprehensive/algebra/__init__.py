@@ -30,7 +30,7 @@ from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.system import System
 from comprehensive.algebra.triangular import Triangular, triangularize
 from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
-from comprehensive.algebra.whole import whole_times
+from comprehensive.algebra.whole import integral_quotient, whole_times
 
 __all__ = [
     "Atom",
@@ -61,6 +61,7 @@ __all__ = [
     "equal",
     "feasible",
     "floor_of",
+    "integral_quotient",
     "is_integer_symbol",
     "least_of",
     "less",

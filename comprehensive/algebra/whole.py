@@ -16,16 +16,17 @@ from comprehensive.algebra.polynomial import Polynomial, sum_of
 
 def whole_times(value: Polynomial, part: Polynomial) -> Polynomial:
     """Return a polynomial with integer coefficients: how often ``part``, which is not 0, is in ``value``."""
-    exact = _integral_quotient(value, part)
+    exact = integral_quotient(value, part)
     if exact is not None:
         return exact
     if part.is_constant:
         return Polynomial.constant(0)
     first = Polynomial.from_terms(part.terms()[:1])
-    each = (_integral_quotient(Polynomial.from_terms((term,)), first) for term in value.terms())
+    each = (integral_quotient(Polynomial.from_terms((term,)), first) for term in value.terms())
     return sum_of(times for times in each if times is not None)
 
 
-def _integral_quotient(value: Polynomial, part: Polynomial) -> Polynomial | None:
+def integral_quotient(value: Polynomial, part: Polynomial) -> Polynomial | None:
+    """Return the quotient without a remainder, if there is one with integer coefficients."""
     quotient = value.divide_exactly(part)
     return quotient if quotient is not None and quotient.is_integral else None

@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import gcd
 from typing import TypeAlias
 
-from comprehensive.algebra import Polynomial, whole_times
+from comprehensive.algebra import Polynomial, integral_quotient, whole_times
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.domains import Reference, facts_at
 from comprehensive.poly.indices import ONE, ZERO, scope_of
@@ -86,12 +86,6 @@ def _by_factor(subscript: Polynomial, sizes: Container[str]) -> dict[Polynomial,
     return found
 
 
-def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
-    """The quotient, if it is one of integer polynomials."""
-    quotient = dividend.divide_exactly(divisor)
-    return quotient if quotient is not None and quotient.is_integral else None
-
-
 def _chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polynomial]]:
     """The data parts of all iterator coefficients, largest first, if each divides the one before.
 
@@ -110,7 +104,7 @@ def _chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polyn
     for weights in (_weights(terms), _weights(whole)):
         for chain in (_in_order(weights), _in_order(dict.fromkeys(weights, 1))):
             if chain not in seen and all(
-                _quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)
+                integral_quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)
             ):
                 seen.append(chain)
                 yield chain
@@ -160,7 +154,7 @@ def _begins_alike(chain: list[Polynomial], subscripts: Sequence[_Subscript], beg
 def _are_kept_behind(
     nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Subscript], begin: Polynomial
 ) -> bool:
-    lengths = [_quotient(larger, smaller) for larger, smaller in pairwise(chain)]
+    lengths = [integral_quotient(larger, smaller) for larger, smaller in pairwise(chain)]
     for reference, subscript in subscripts:
         split = _split(chain, subscript - begin)
         facts = facts_at(nest, reference, tuple(s for length in lengths if length for s in length.symbols))

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from comprehensive.algebra import Polynomial, sum_of, whole_times
+from comprehensive.algebra import Polynomial, integral_quotient, sum_of, whole_times
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.metafork.ast import Expr
 
@@ -114,7 +114,7 @@ def _terms(weights: Sequence[Polynomial]) -> int:
 
 def _chain(weights: Iterable[Polynomial]) -> Rows | None:
     ordered = sorted({*weights, _ELEMENT}, key=lambda w: (-w.total_degree, -abs(w.content()), w.sort_key))
-    if any(_times(larger, smaller) is None for larger, smaller in pairwise(ordered)):
+    if any(integral_quotient(larger, smaller) is None for larger, smaller in pairwise(ordered)):
         return None
     return Rows(tuple(ordered))
 
@@ -128,16 +128,10 @@ def _whole(value: Polynomial, weight: Polynomial) -> Polynomial:
     """Return how often the weight is in a polynomial over scalars; what is left over is in a smaller one."""
     if weight.is_constant:
         constant = sum_of(Polynomial.from_terms((t,)) for t in value.terms() if not t.powers)
-        others = [_times(Polynomial.from_terms((t,)), weight) for t in value.terms() if t.powers]
+        others = [integral_quotient(Polynomial.from_terms((t,)), weight) for t in value.terms() if t.powers]
         whole = int(constant.constant_value() // weight.constant_value())
         return sum_of((whole, *(part for part in others if part is not None)))
     return whole_times(value, weight)
-
-
-def _times(value: Polynomial, weight: Polynomial) -> Polynomial | None:
-    """The polynomial of which a value is that multiple of the weight."""
-    quotient = value.divide_exactly(weight)
-    return quotient if quotient is not None and quotient.is_integral else None
 
 
 def _quotient(larger: Polynomial, smaller: Polynomial) -> Polynomial:
