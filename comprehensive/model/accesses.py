@@ -1,8 +1,9 @@
 """Accesses of the threads of a block, counted as the hardware serves them, a warp at a time.
 
-In: byte addresses of all threads.  Out: :class:`Tally`: lines of 128 bytes and wavefronts of 32 banks, sectors of 32
-bytes that the block touches (each counts once, since the first-level cache keeps it), and how often a warp waits.  A
-*region* is code in which the compiler can move loads together: it is waited for once, and reads an element once.
+In: byte addresses of all threads. Out: :class:`Tally`: lines of 128 bytes and wavefronts of 32 banks, sectors of 32
+bytes that the block touches (each counts once in a pass, in which the first-level cache keeps it), and how often a warp
+waits. A *region* is code in which the compiler can move loads together: it is waited for once, and reads an element
+once.
 """
 
 from __future__ import annotations
@@ -56,11 +57,12 @@ class Tally:
     _reads_global: bool = False
     _reads_shared: bool = False
     _loaded: set[Elements] = field(default_factory=set[Elements])
-    _sectors: dict[tuple[str, bool, float], list[Integers]] = field(
-        default_factory=dict[tuple[str, bool, float], list[Integers]]
+    _sectors: dict[tuple[str, bool, float, int], list[Integers]] = field(
+        default_factory=dict[tuple[str, bool, float, int], list[Integers]]
     )
-    """The accesses by array, whether they are written, and how often code is done that other addresses come
-    after."""
+    """The accesses by array, whether they are written, how often code is done that other addresses come after, and
+    the pass."""
+    _pass: int = 0
     _warp: Integers = field(init=False)
 
     def __post_init__(self) -> None:
@@ -109,7 +111,7 @@ class Tally:
         sectors = units(places, width, SECTOR_BYTES)
         lines = distinct(sectors * SECTOR_BYTES // LINE_BYTES * self.warps + warp).size
         self.wavefronts += times * max(lines, -(-places.size * width // LINE_BYTES))
-        self._sectors.setdefault((array, stores, times), []).append(distinct(sectors))
+        self._sectors.setdefault((array, stores, times, self._pass), []).append(distinct(sectors))
 
     def of_shared(self, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool) -> None:
         """The same in shared memory: each bank serves one word of a warp at a time, the same word to all threads."""
@@ -159,10 +161,14 @@ class Tally:
         self.chain = 0
         self._loaded.clear()
 
+    def next_pass(self) -> None:
+        """Note that all threads meet behind loops: what they read again may have left the first-level cache."""
+        self._pass += 1
+
     def work(self) -> Work:
         """All that has been counted, sectors included."""
         touched = sum(
-            times * distinct(np.concatenate(found)).size for (_, _, times), found in self._sectors.items()
+            times * distinct(np.concatenate(found)).size for (_, _, times, _), found in self._sectors.items()
         )
         return Work(
             self.instructions,

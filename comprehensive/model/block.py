@@ -132,6 +132,7 @@ class Walk:
         for axis, position in zip("xyz", (*reversed(number), 0, 0), strict=False):
             self.values[f"blockIdx.{axis}"] = position
         self._active: Mask | None = None
+        self._loops = 0
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
         self._shared: dict[str, tuple[Value, ScalarType]] = {}
         self._copies = Copies(self.tally, self._number)
@@ -179,6 +180,8 @@ class Walk:
                 case Barrier():
                     self._end_of_region(times)
                     self.tally.barriers += times
+                    if not self._loops:
+                        self.tally.next_pass()
                 case SharedTile():
                     begin = 4 * self._value(statement.offset_words, 0)
                     self._shared[statement.name] = (begin, statement.type)
@@ -298,7 +301,9 @@ class Walk:
     def _turn(self, loop: For[KernelStmt], times: float, alike: float, in_one_region: bool) -> None:
         """A turn of a loop that is done so many times, which stands for as many turns as are alike."""
         chain = self.tally.chain
+        self._loops += 1
         self.statements(loop.body, times * alike)
+        self._loops -= 1
         if in_one_region:
             self.tally.chain += round(max(0, self.tally.chain - chain) * (alike - 1))
         else:

@@ -51,14 +51,19 @@ def of_region(
     if atomically_updated(nest):
         return _of_rows(nest, tile, WITH_ATOMIC_UPDATES)
     if in_another_order or nest.in_any_order:
-        transposed, sums, *others = ALTERNATIVES
-        rows = (transposed, (*IN_ANOTHER_ORDER, *sums), *others, *ALSO_IN_ANOTHER_ORDER)
+        rows = (*map(_with_split, ALTERNATIVES), *ALSO_IN_ANOTHER_ORDER)
         return _of_rows(nest, tile, rows)
     return (*_of_rows(nest, tile, ALTERNATIVES), *_not_allowed(nest, tile))
 
 
 def _of_rows(nest: Nest, tile: RegisterTile, rows: Sequence[Sequence[RegionRecipe]]) -> tuple[Tiling, ...]:
     return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
+
+
+def _with_split(row: Sequence[RegionRecipe]) -> Sequence[RegionRecipe]:
+    """Return a row of recipes, before them the one that adds up sums in another order."""
+    first, *_ = row
+    return (IN_ANOTHER_ORDER[first.name], *row) if first.name in IN_ANOTHER_ORDER else row
 
 
 def _not_allowed(nest: Nest, tile: RegisterTile) -> Iterator[Tiling]:

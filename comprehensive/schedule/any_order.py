@@ -4,10 +4,10 @@ In: a statement of a loop, and the types of names.  Out: :class:`AnyOrder`, or N
 
     s += b[j]  on integers;   m = a[j] > m ? a[j] : m;   m = fmaxf(m, a[j]);   k &= b[j];   all = all && b[j] > 0
 
-Sums of floating-point numbers are not among them.  The greatest of numbers is: ``x > m ? x : m`` passes over an ``x``
-that is NaN and keeps an ``m`` that is, which every lane begins with.  (``m > x ? m : x`` takes an ``x`` that is NaN, so
-that its order counts.)  Only zeros of both signs are equal and yet differ; the first one decides, and has to be looked
-for.  ``fmaxf`` leaves that open.
+Sums of floating-point numbers are among them only where the caller takes the last bits as they come. The greatest of
+numbers is: ``x > m ? x : m`` passes over an ``x`` that is NaN and keeps an ``m`` that is, which every lane begins with.
+(``m > x ? m : x`` takes an ``x`` that is NaN, so that its order counts.) Only zeros of both signs are equal and yet
+differ; the first one decides, and has to be looked for. ``fmaxf`` leaves that open.
 """
 
 from __future__ import annotations
@@ -43,8 +43,13 @@ class AnyOrder:
         return Assign(target, "=", Call(self.function, (target, value)))
 
 
-def any_order_of(statement: Stmt, types: Mapping[str, ScalarType]) -> AnyOrder | None:
-    """The update that the statement is, where it may be done in any order."""
+def any_order_of(
+    statement: Stmt, types: Mapping[str, ScalarType], *, sums_round: bool = False
+) -> AnyOrder | None:
+    """The update that the statement is, where it may be done in any order.
+
+    With ``sums_round`` sums and products of floating-point numbers may be rounded in another way than the source's.
+    """
     update = update_of(statement)
     if update is None or not isinstance(update.target, Name):
         return None
@@ -55,6 +60,8 @@ def any_order_of(statement: Stmt, types: Mapping[str, ScalarType]) -> AnyOrder |
             return None
         return AnyOrder(name, type, operator) if operator.serves(type) else None
     if operator.is_logical:
+        return AnyOrder(name, type, operator)
+    if sums_round and operator.symbol in ("+", "*") and type in (ScalarType.FLOAT, ScalarType.DOUBLE):
         return AnyOrder(name, type, operator)
     if operator.symbol not in EXTREMES or set(values) != {type}:
         return None

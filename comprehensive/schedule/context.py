@@ -122,6 +122,8 @@ class TileContext:
             "reach",
             "parts",
             "point",
+            "base",
+            "within",
             "z",
             "value",
             "place",

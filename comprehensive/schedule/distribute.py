@@ -10,19 +10,24 @@ A statement that depends on a step before it is done in order, and so is all tha
 other statement is done by the lanes, each a share of the steps (Allen and Kennedy, Automatic translation of Fortran
 programs to vector form, 1987).  A value that the ordered part needs and that is dear to compute is computed by the
 lanes and kept in a temporary row, one element for each step (their scalar expansion); what is cheap is computed again.
-The greatest and the least of numbers, and sums of integers, are the same in any order (:mod:`any_order`).
+The greatest and the least of numbers, and sums of integers, are the same in any order (:mod:`any_order`); where the
+tile is ``reassociated``, other sums are put together from those of the lanes, too.
+
+A loop or a condition in a step is one statement of it, which a lane does alone.  ``in_pieces`` lanes and the one that
+keeps the order take turns, some steps at a time: temporary rows are no longer than that, and hold all that is read from
+memory, whose latency a single thread would wait for again and again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import all_names, always_evaluated
+from comprehensive.loops.rewrite import all_names, always_evaluated, declared_names
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -33,6 +38,7 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
+    If,
     Index,
     Name,
     ScalarType,
@@ -40,7 +46,14 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    assigned_scalars,
+    bodies,
+    own_expressions,
+    statements_in,
+    subexpressions,
+)
+from comprehensive.schedule.accumulate import ROUNDED_IN_MEMORY_ALONE
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
 from comprehensive.schedule.legality import described
@@ -69,7 +82,15 @@ class Ordered:
     body: tuple[Stmt, ...]
 
 
-Phase: TypeAlias = Straight | Parallel | Ordered
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A loop of which the lanes do some steps, and then one of them what has an order in these steps."""
+
+    lanes: Parallel
+    chain: For
+
+
+Phase: TypeAlias = Straight | Parallel | Ordered | Pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +98,19 @@ class Distribution:
     phases: tuple[Phase, ...]
     temporaries: Mapping[str, ScalarType]
     """Rows that hold a value for each step of a loop; references to them have the iterator as their subscript."""
+    references: RowReferences
+    in_pieces: bool = False
+
+    @property
+    def rounds(self) -> bool:
+        """Whether sums are put together in another order whose last bits depend on it."""
+        return any(
+            merged.type in (ScalarType.FLOAT, ScalarType.DOUBLE) and merged.operator.neutral is not None
+            for phase in self.phases
+            for lanes in [phase.lanes if isinstance(phase, Pieces) else phase]
+            if isinstance(lanes, Parallel)
+            for merged in lanes.merged
+        )
 
 
 def row_loops(body: Sequence[Stmt]) -> tuple[For, ...]:
@@ -84,15 +118,16 @@ def row_loops(body: Sequence[Stmt]) -> tuple[For, ...]:
     return tuple(s for s in body if isinstance(s, For))
 
 
-def distribution_of(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Distribution | str:
+def distribution_of(
+    nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], *, in_pieces: bool = False
+) -> Distribution | str:
     """The phases of a point, or why it cannot be taken apart."""
     if (obstacle := _shape_obstacle(nest, body)) is not None:
         return obstacle
     references = RowReferences(nest, tile)
-    if (obstacle := _storage_obstacle(references, body)) is not None:
-        return obstacle
     taken = all_names(nest) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
-    taken |= {c.name for c in (*tile.coordinates, *tile.batch)} | {loop.iterator for loop in row_loops(body)}
+    taken |= {c.name for c in (*tile.coordinates, *tile.batch)}
+    taken |= {loop.iterator for loop in statements_in(body) if isinstance(loop, For)}
     types = with_declarations(environment_of(nest), body)
     types |= {c.name: ScalarType.INT for c in (*tile.coordinates, *tile.batch)}
     temporaries: dict[str, ScalarType] = {}
@@ -101,13 +136,18 @@ def distribution_of(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> D
     for statement in body:
         if isinstance(statement, For):
             known = with_declarations(types | {statement.iterator: ScalarType.INT}, statement.body)
-            split = _Split(statement, references, known, name)
-            phases += split.phases()
+            split = _Split(
+                statement, references, known, name, in_pieces=in_pieces, sums_round=tile.reassociated
+            )
+            found = split.phases()
+            if isinstance(found, str):
+                return found
+            phases += found
             temporaries |= split.temporaries
         else:
             assert isinstance(statement, Declare | Assign)
             phases.append(Straight(statement))
-    return Distribution(tuple(_joined(phases)), temporaries)
+    return Distribution(tuple(_joined(phases)), temporaries, references, in_pieces)
 
 
 def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
@@ -120,48 +160,15 @@ def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
                 return f"the extent of the loop over '{statement.iterator}' is not the same for all points"
             case For() if (statement.start, statement.relation, statement.step) != (ZERO, "<", ONE):
                 return f"the loop over '{statement.iterator}' does not count up from 0"
-            case For() if any(isinstance(s, For) for s in statement.body):
-                return "there are loops in each other"
-            case For() if all(isinstance(s, Declare | Assign) for s in statement.body):
+            case For() if all(
+                isinstance(s, Declare | Assign | For | If) for s in statements_in(statement.body)
+            ):
                 pass
             case Declare() | Assign():
                 pass
             case _:
                 return f"{described(statement)} is neither an assignment nor a loop over such"
     return None
-
-
-def _storage_obstacle(references: RowReferences, body: Sequence[Stmt]) -> str | None:
-    """Return why the lanes of a point could meet in data that it assigns; None where they keep to rows and to elements.
-
-    Of what is assigned, loops use one row, and statements beside them one element; before anything is assigned, they
-    may read any.
-    """
-    found = [(s, access) for s, loop in _with_loops(body) for access in accesses(s, loop)]
-    for storage in sorted({references.storage(a.reference.array) for _, a in found if a.writes}):
-        own = [(s, a) for s, a in found if references.storage(a.reference.array) == storage]
-        first = next(n for n, (_, a) in enumerate(own) if a.writes)
-        own = [*((s, a) for s, a in own[:first] if a.loop is not None), *own[first:]]
-        places = [references.place(a.reference, a.loop) for _, a in own]
-        if all(place is not None for place in places):
-            if len({place.prefix for place in places if place is not None}) > 1:
-                return f"different rows of '{storage}' are used"
-            continue
-        if any(a.loop is not None for _, a in own):
-            return f"'{storage}' is assigned, and a loop uses it other than along a row"
-        if any(not (isinstance(s, Assign) and isinstance(s.target, Index)) for s, _ in own):
-            return f"an element of '{storage}' is assigned and read into a scalar"
-        if len({references.values(a.reference) for _, a in own}) > 1:
-            return f"different elements of '{storage}' are used"
-    return None
-
-
-def _with_loops(body: Sequence[Stmt]) -> Iterator[tuple[Stmt, For | None]]:
-    for statement in body:
-        if isinstance(statement, For):
-            yield from ((inner, statement) for inner in statement.body)
-        else:
-            yield statement, None
 
 
 def _joined(phases: Sequence[Phase]) -> list[Phase]:
@@ -190,13 +197,21 @@ class _Split:
     references: RowReferences
     types: Mapping[str, ScalarType]
     name: Namer
+    in_pieces: bool
+    sums_round: bool
     temporaries: dict[str, ScalarType] = field(default_factory=dict[str, ScalarType])
     _expanded: dict[Expr, str] = field(default_factory=dict[Expr, str])
 
-    def phases(self) -> list[Phase]:
+    def phases(self) -> list[Phase] | str:
         merged = self._merged()
         ordered = self._ordered(set(merged))
         body = self.loop.body
+        for statement in (body[k] for k in sorted(ordered)):
+            if not isinstance(statement, Declare | Assign):
+                return f"{described(statement)} has to be done in order, and is no assignment"
+        for target in (target for s in body for target in _stores(s)):
+            if self.references.place(target, self.loop) is None:
+                return f"'{self._storage(target)}' is assigned, and a loop uses it other than along a row"
         chain = [s for k, s in enumerate(body) if k in ordered]
         lanes = [s for k, s in enumerate(body) if k not in ordered]
         chain = self._with_values(chain, lanes)
@@ -204,13 +219,37 @@ class _Split:
             Assign(Index(row, (Name(self.loop.iterator),)), "=", value)
             for value, row in self._expanded.items()
         ]
-        result: list[Phase] = []
         kept = tuple(update for k, update in merged.items() if k not in ordered)
-        if kept or values or any(isinstance(s, Assign) and isinstance(s.target, Index) for s in lanes):
-            result.append(Parallel(replace(self.loop, body=(*lanes, *values)), kept))
-        if chain:
-            result.append(Ordered((replace(self.loop, body=tuple(chain)),)))
-        return result
+        shared = Parallel(replace(self.loop, body=self._stored_once((*lanes, *values))), kept)
+        in_order = replace(self.loop, body=tuple(chain))
+        has_shared = bool(kept or values or any(map(_stores, lanes)))
+        if not chain:
+            return [shared] if has_shared else []
+        if self.in_pieces:
+            return [Pieces(shared, in_order)]
+        return [*([shared] if has_shared else []), Ordered((in_order,))]
+
+    def _stored_once(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements with what is stored and then put into a temporary row in a scalar: no lane reads it back."""
+        result = list(body)
+        for statement in body:
+            match statement:
+                case Assign(target=Index(array=row), value=Index() as element) if row in self.temporaries:
+                    place = result.index(statement)
+                    storage = self._storage(element)
+                    stores = [k for k in range(place) if storage in map(self._storage, _stores(result[k]))]
+                    store = result[stores[-1]] if stores else None
+                    type = self.types[element.array]
+                    if not isinstance(store, Assign) or type in ROUNDED_IN_MEMORY_ALONE:
+                        continue
+                    if (store.target, store.operator) == (element, "="):
+                        value = self.name(f"{storage}_value")
+                        held = Declare(type, value, initial=store.value, span=store.span, const=True)
+                        result[place] = replace(statement, value=Name(value))
+                        result[stores[-1] : stores[-1] + 1] = [held, replace(store, value=Name(value))]
+                case _:
+                    pass
+        return tuple(result)
 
     @property
     def _own(self) -> set[str]:
@@ -221,7 +260,7 @@ class _Split:
         """The statements whose results are the same in any order of the steps, by their numbers."""
         found: dict[int, AnyOrder] = {}
         for k, statement in enumerate(self.loop.body):
-            update = any_order_of(statement, self.types)
+            update = any_order_of(statement, self.types, sums_round=self.sums_round)
             if update is None or update.name in self._own:
                 continue
             others = [s for n, s in enumerate(self.loop.body) if n != k]
@@ -246,12 +285,13 @@ class _Split:
             found |= more
 
     def _carried(self) -> set[int]:
-        """Statements that use what other steps assign: different places of a row that is assigned."""
+        """Statements that may use what other steps assign: they use no one place of data that is assigned."""
         body = self.loop.body
         found: set[int] = set()
         for storage in {self._storage(i) for s in body for i in _stores(s)}:
             users = {k: self._places(s, storage) for k, s in enumerate(body)}
-            if len({place for places in users.values() for place in places}) > 1:
+            everywhere = {place for places in users.values() for place in places}
+            if len(everywhere) > 1 or None in everywhere:
                 found |= {k for k, places in users.items() if places}
         return found
 
@@ -262,14 +302,11 @@ class _Split:
             names = _written(body[other])
             if names & (_read(body[k]) | _written(body[k])):
                 return True
-            # A scalar of a step with several values cannot be handed on.
-            assigned = {n for s in body if isinstance(s, Assign) for n in _written(s)}
-            if _written(body[k]) & _read(body[other]) & assigned:
+            # What is handed on is the last value that a scalar has in a step.
+            later = {n for s in body[other + 1 :] for n in _written(s)}
+            if _written(body[k]) & _read(body[other]) & later:
                 return True
-            ours, theirs = (
-                set(map(self._storage, _stores(body[k]))),
-                set(map(self._storage, _stores(body[other]))),
-            )
+            ours, theirs = (set(map(self._storage, _stores(s))) for s in (body[k], body[other]))
             if ours & theirs or (k > other and ours & self._storages(body[other])):
                 return True
             if k > other and theirs & self._storages(body[k]):
@@ -285,30 +322,31 @@ class _Split:
         changing = {name for s in chain for name in _written(s)}
         changing |= {self._storage(i) for s in chain for i in _stores(s)}
         stored = {self._storage(i) for s in (*chain, *lanes) for i in _stores(s)}
+        result = [self._with_rows(s, lambda e: self._handed(e, changing)) for s in chain]
+        wanted = {name for s in result for name in _read(s)}
+        assigned = {name for s in lanes if not isinstance(s, Declare) for name in _written(s)}
         copies: list[Stmt] = []
         values: dict[str, Expr] = {}
-        wanted = {name for s in chain for name in _read(s)}
         for statement in reversed(lanes):
             if not isinstance(statement, Declare) or statement.name not in wanted:
                 continue
-            assert statement.initial is not None
-            if self._is_cheap(statement.initial, stored):
+            initial = statement.initial
+            if initial is not None and statement.name not in assigned and self._is_cheap(initial, stored):
                 copies.insert(0, statement)
-                wanted |= names_read(statement.initial)
+                wanted |= names_read(initial)
             else:
                 values[statement.name] = self._row(Name(statement.name), statement.type, statement.name)
-        result: list[Stmt] = []
-        for statement in (*copies, *chain):
-            match statement:
-                case Declare(initial=initial) if initial is not None:
-                    value = self._handed(substitute(initial, values), changing)
-                    result.append(replace(statement, initial=value))
-                case Assign():
-                    value = self._handed(substitute(statement.value, values), changing)
-                    result.append(replace(statement, value=value))
-                case _:
-                    result.append(statement)
-        return result
+        return [self._with_rows(s, lambda e: substitute(e, values)) for s in (*copies, *result)]
+
+    def _with_rows(self, statement: Stmt, change: Callable[[Expr], Expr]) -> Stmt:
+        """The statement with the values changed that it reads."""
+        match statement:
+            case Declare(initial=initial) if initial is not None:
+                return replace(statement, initial=change(initial))
+            case Assign():
+                return replace(statement, value=change(statement.value))
+            case _:
+                return statement
 
     def _handed(self, expr: Expr, changing: set[str]) -> Expr:
         """The expression with its dear parts that do not depend on the steps before read from rows."""
@@ -345,8 +383,9 @@ class _Split:
                 return True
             case Binary(operator=operator):
                 return operator in ("/", "%")
-            case Index():
-                return self.references.is_data(e.array) and self.references.place(e, self.loop) is None
+            case Index() if self.references.is_data(e.array):
+                place = self.references.place(e, self.loop)
+                return self.in_pieces or place is None or not place.is_row
             case _:
                 return False
 
@@ -390,24 +429,23 @@ def _read(statement: Stmt) -> set[str]:
                 return read.union(*map(names_read, target.subscripts))
             return read if operator == "=" else read | {target.identifier}
         case _:
-            return set()
+            inner = {name for body in bodies(statement) for s in body for name in _read(s)}
+            own = {name for e in own_expressions(statement) for name in names_read(e)}
+            return (inner | own) - declared_names((statement,))
 
 
 def _written(statement: Stmt) -> set[str]:
     """The scalars that a statement gives a value."""
     match statement:
-        case Declare(name=name) | Assign(target=Name(identifier=name)):
+        case Declare(name=name):
             return {name}
         case _:
-            return set()
+            return set(assigned_scalars((statement,)) - declared_names((statement,)))
 
 
 def _stores(statement: Stmt) -> tuple[Index, ...]:
-    match statement:
-        case Assign(target=Index() as target):
-            return (target,)
-        case _:
-            return ()
+    found = (s.target for s in statements_in((statement,)) if isinstance(s, Assign))
+    return tuple(target for target in found if isinstance(target, Index))
 
 
 # --- what phases have to do with each other
@@ -420,6 +458,9 @@ def in_order(phase: Phase) -> Iterator[tuple[int, Stmt, For | None]]:
             yield 0, statement, None
         case Parallel(loop):
             yield from ((time, s, loop) for time, s in enumerate(loop.body))
+        case Pieces(Parallel(loop), chain):
+            steps = (*((s, loop) for s in loop.body), *((s, chain) for s in chain.body))
+            yield from ((time, s, around) for time, (s, around) in enumerate(steps))
         case Ordered(body):
             time = 0
             for statement in body:
@@ -433,7 +474,7 @@ def in_order(phase: Phase) -> Iterator[tuple[int, Stmt, For | None]]:
 def scalars_told(phases: Sequence[Phase], number: int) -> Mapping[str, ScalarType]:
     """The scalars that one lane computes in an ordered phase and all lanes read later, in order."""
     phase = phases[number]
-    assert isinstance(phase, Ordered)
+    assert isinstance(phase, Ordered | Pieces)
     types = {
         s.name: s.type
         for each in phases
@@ -455,6 +496,8 @@ def names_read_after(phases: Sequence[Phase], number: int, *, by_all: bool = Fal
                 continue
             case Straight(Assign(target=Index())) if by_all:
                 continue
+            case Pieces(lanes) if by_all:
+                names |= names_in_kernel(lanes.loop.body)
             case _:
                 names |= names_in_kernel(tuple(s for _, s, _ in in_order(phase)))
     return names

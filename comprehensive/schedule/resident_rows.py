@@ -21,9 +21,9 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Expr, For, Index, ScalarType
 from comprehensive.schedule.distribute import Distribution, Ordered, Parallel, in_order
 from comprehensive.schedule.meetings import Use
-from comprehensive.schedule.row_references import Access, Place, RowReferences, accesses
+from comprehensive.schedule.row_references import Access, Along, Place, RowReferences, accesses
 
-Key: TypeAlias = tuple[str, tuple[Polynomial, ...], Polynomial]
+Key: TypeAlias = tuple[str, tuple[Polynomial | Along, ...], Polynomial]
 LAST = 1 << 30
 """A time in a phase behind all of its statements."""
 
@@ -64,22 +64,28 @@ class ResidentRows:
     nest: Nest
     tile: RegisterTile
     distribution: Distribution
-    references: RowReferences = field(init=False)
     rows: dict[Key, Row] = field(init=False, default_factory=dict[Key, Row])
     steps: dict[Key, list[Step]] = field(init=False, default_factory=dict[Key, list[Step]])
+    others: list[tuple[int, Access]] = field(init=False, default_factory=list[tuple[int, Access]])
+    """The accesses beside loops, and those of steps that may come to any elements, with their phases."""
 
     def __post_init__(self) -> None:
-        self.references = RowReferences(self.nest, self.tile)
         for number, phase in enumerate(self.distribution.phases):
             for time, statement, loop in in_order(phase):
                 for access in accesses(statement, loop):
                     place = self.references.place(access.reference, loop)
-                    if place is not None:
+                    if place is None:
+                        self.others.append((number, access))
+                    else:
                         self.steps.setdefault(place.row, []).append(Step(access, place, number, time))
         for key, steps in self.steps.items():
             if self._is_wanted(key, steps):
                 self.rows[key] = self._row(key, steps)
         self._share_places()
+
+    @property
+    def references(self) -> RowReferences:
+        return self.distribution.references
 
     # --- where references go
 
@@ -99,7 +105,9 @@ class ResidentRows:
         if place.storage in self.distribution.temporaries:
             return False
         steps = self.steps[place.row]
-        return not any(s.access.writes and s.phase > phase and s.place == place for s in steps)
+        return not any(
+            s.access.writes and s.access.always and s.phase > phase and s.place == place for s in steps
+        )
 
     def is_kept(self, reference: Index, loop: For, phase: int, time: int) -> bool:
         """Whether something reads the elements that a statement assigns from the row."""
@@ -109,7 +117,14 @@ class ResidentRows:
         if isinstance(self.distribution.phases[phase], Ordered):
             return True
         steps = self.steps[place.row]
-        return any(not s.access.writes and (s.phase, s.time) > (phase, time) for s in steps)
+        # What is under a condition, or in a loop of a step, may come later within one statement.
+        return any(
+            not s.access.writes
+            and (
+                (s.phase, s.time) > (phase, time) or (s.access.nested and (s.phase, s.time) == (phase, time))
+            )
+            for s in steps
+        )
 
     def is_assigned(self, row: Row, loop: For) -> bool:
         """Whether a loop assigns elements of a row."""
@@ -124,6 +139,7 @@ class ResidentRows:
     def uses(self, number: int) -> list[Use]:
         """Return the uses of rows by a phase; in steps that lanes share, the same place of a row is one thread's."""
         written = {key[0] for key, steps in self.steps.items() if any(s.access.writes for s in steps)}
+        written |= {self._storage(access) for _, access in self.others if access.writes}
         is_parallel = isinstance(self.distribution.phases[number], Parallel)
         found: list[Use] = []
         for key, steps in self.steps.items():
@@ -133,12 +149,15 @@ class ResidentRows:
                     behind = place.offset - self.rows[key].begin
                     found.append(Use(self.rows[key].slot, behind if is_parallel else None, writes))
                 if place.storage in written:
-                    found.append(Use(place.storage, place.offset if is_parallel else None, writes))
-        beside = (s for _, s, loop in in_order(self.distribution.phases[number]) if loop is None)
-        for access in (access for statement in beside for access in accesses(statement, None)):
-            if (storage := self.references.storage(access.reference.array)) in written:
+                    by = (place.prefix, place.offset) if is_parallel else None
+                    found.append(Use(place.storage, by, writes))
+        for _, access in (each for each in self.others if each[0] == number):
+            if (storage := self._storage(access)) in written:
                 found.append(Use(storage, None, access.writes))
         return found
+
+    def _storage(self, access: Access) -> str:
+        return self.references.storage(access.reference.array)
 
     @property
     def slots(self) -> tuple[Row, ...]:
@@ -152,6 +171,8 @@ class ResidentRows:
         storage = key[0]
         if storage in self.distribution.temporaries:
             return True
+        if self.distribution.in_pieces or not all(s.place.is_row for s in steps):
+            return False
         sure = [s.place.offset for s in steps if s.access.always]
         if not sure or any(not (s.place.offset - sure[0]).is_constant for s in steps):
             return False
@@ -159,9 +180,8 @@ class ResidentRows:
         if any((s.place.offset - begin).constant_value() < 0 for s in steps):
             return False
         writes = {s.phase for s in steps if s.access.writes}
-        of_storage = [found for other, found in self.steps.items() if other[0] == storage]
-        if len(of_storage) > 1 and any(s.access.writes for found in of_storage for s in found):
-            return False  # a part of the row is assigned under another key, as x[j] where x[j - 1] is read
+        if self._is_used_otherwise(key):
+            return False
         read = {s.phase for s in steps if not s.access.writes}
         if self._points() & self.references.names(begin):
             return False  # rows of neighbouring points overlap
@@ -171,9 +191,23 @@ class ResidentRows:
             return bool(read) and len(read | writes) > 1
         return len(read) > 1 and self._is_of_points(key)
 
+    def _is_used_otherwise(self, key: Key) -> bool:
+        """Whether a part of a row that is assigned is used in another way, as x[j] where x[j - 1] is read.
+
+        What is read before anything is assigned is the same in memory and in the row.
+        """
+        of_storage = {other: steps for other, steps in self.steps.items() if other[0] == key[0]}
+        others = [(phase, access) for phase, access in self.others if self._storage(access) == key[0]]
+        written = [s.phase for steps in of_storage.values() for s in steps if s.access.writes]
+        written += [phase for phase, access in others if access.writes]
+        if not written:
+            return False
+        return len(of_storage) > 1 or any(a.writes or phase >= min(written) for phase, a in others)
+
     def _is_of_points(self, key: Key) -> bool:
         """Whether points have rows of their own."""
-        return any(self._points() & self.references.names(value) for value in key[1])
+        values = (value for value in key[1] if isinstance(value, Polynomial))
+        return any(self._points() & self.references.names(value) for value in values)
 
     def _points(self) -> set[str]:
         return {c.name for c in self.tile.coordinates}
@@ -187,7 +221,7 @@ class ResidentRows:
         begin = self.references.written(least.place.offset)
         first = Index(reference.array, (*reference.subscripts[:-1], begin))
         earliest = min(steps, key=lambda s: (s.phase, s.time, s.access.writes))
-        is_filled = earliest.access.writes and earliest.place == least.place
+        is_filled = earliest.access.writes and earliest.access.always and earliest.place == least.place
         is_data = self.references.is_data(reference.array)
         type = (
             self.nest.array(reference.array).type

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import (
@@ -53,7 +52,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rewrite import map_expressions, with_operands
+from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.any_order import AnyOrder
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -61,17 +60,17 @@ from comprehensive.schedule.distribute import (
     Ordered,
     Parallel,
     Phase,
+    Pieces,
     Straight,
     in_order,
     names_read_after,
-    row_loops,
     scalars_told,
 )
 from comprehensive.schedule.meetings import Meetings, Use
 from comprehensive.schedule.operands import has_steps, loops_of
 from comprehensive.schedule.resident_rows import ResidentRows, Row
-from comprehensive.schedule.row_references import accesses
-from comprehensive.schedule.walk_ahead import AHEAD, ReadAhead, walk_ahead
+from comprehensive.schedule.row_statements import RowStatements
+from comprehensive.schedule.walk_ahead import AHEAD
 
 BANKS = 32
 MOST_ROWS = 8
@@ -89,15 +88,18 @@ class RowPhases:
     _name: Namer = field(init=False)
     _body: list[KernelStmt] = field(init=False, default_factory=list[KernelStmt])
     _meetings: Meetings = field(init=False)
+    _statements: RowStatements = field(init=False)
 
     def __post_init__(self) -> None:
         context = self.context
         body = context.tile.alternatives[0].body
         taken = all_names(context.nest) | set(context.names.values()) | set(context.limits)
         taken |= {s.name for s in statements_in(body) if isinstance(s, Declare)} | set(self._temporaries)
-        taken |= {loop.iterator for loop in row_loops(body)} | {self._coordinate.name, *context.tile.sizes}
+        taken |= {s.iterator for s in statements_in(body) if isinstance(s, For)}
+        taken |= {self._coordinate.name, *context.tile.sizes}
         self._name = Namer(taken)
         self._meetings = Meetings(self._body)
+        self._statements = RowStatements(context, self.resident, self._called, self._name)
 
     # --- sizes
 
@@ -152,9 +154,6 @@ class RowPhases:
             self.names[what] = self._name("_".join(what.split()[:2]))
         return self.names[what]
 
-    def _row_name(self, row: Row) -> str:
-        return self._called(f"row {self.resident.references.storage(row.name)} {row.first} {row.slot}")
-
     def _shared(self) -> list[tuple[str, ScalarType, Polynomial]]:
         """Return the parts of shared memory: the places of rows, parts of reductions, and what one lane tells all.
 
@@ -176,7 +175,10 @@ class RowPhases:
                 case Parallel(_, merged):
                     lanes = rows * Polynomial.symbol(tile.depth)
                     more += [(f"parts {m.name} {number}", m.type, lanes) for m in merged]
-                case Ordered():
+                case Ordered() | Pieces():
+                    if isinstance(phase, Pieces):
+                        lanes = rows * Polynomial.symbol(tile.depth)
+                        more += [(f"parts {m.name} {number}", m.type, lanes) for m in phase.lanes.merged]
                     more += [
                         (f"told {s} {number}", type, rows)
                         for s, type in scalars_told(self._phases, number).items()
@@ -217,6 +219,8 @@ class RowPhases:
                     self._parallel(number, phase)
                 case Ordered():
                     self._ordered(number, phase)
+                case Pieces():
+                    self._in_pieces(number, phase)
         return tuple(self._body)
 
     def _tiles(self) -> Iterator[KernelStmt]:
@@ -231,7 +235,7 @@ class RowPhases:
                 begin = plus(
                     begin, product([thread, pitch] if words == 1 else [IntLiteral(words), thread, pitch])
                 )
-            yield SharedTile(self._row_name(row), row.type, begin, row.first.array)
+            yield SharedTile(self._statements.row_name(row), row.type, begin, row.first.array)
         for key, type, _ in self._shared():
             if not key.startswith("slot"):
                 yield SharedTile(self._called(key), type, self._offset(key))
@@ -246,7 +250,7 @@ class RowPhases:
             assert isinstance(source, Index)
             self._body.append(
                 StageRow(
-                    Name(self._row_name(row)),
+                    Name(self._statements.row_name(row)),
                     row.type,
                     source,
                     self._limit(row.count),
@@ -276,7 +280,7 @@ class RowPhases:
                 target, value = self.context.flat(target), self.context.flat(value)
                 assert isinstance(target, Index)
                 store = replace(statement, target=target, value=value)
-                return (If(conjunction([self._is_first, self._is_there]), (store,)),)
+                return (If(conjunction([self._is_first, self._statements.is_there]), (store,)),)
             case Declare() | Assign():
                 return map_expressions((statement,), self.context.flat)
 
@@ -284,44 +288,50 @@ class RowPhases:
     def _is_first(self) -> Expr:
         return Binary("==", self.context.name("lane"), ZERO)
 
-    @property
-    def _is_there(self) -> Expr:
-        return Binary("<", self.context.name("point"), self.context.limit(0))
-
     # --- loops that all lanes share
 
     def _parallel(self, number: int, phase: Parallel) -> None:
         self._meetings.use(self.resident.uses(number))
         self._body.append(Comment(f"distribute({phase.loop.iterator}): the lanes of a row share the steps"))
-        before: list[Stmt] = []
-        for merged in phase.merged:
-            if merged.zeros:
-                old = Name(self._called(f"{merged.name} before"))
-                before.append(Declare(merged.type, old.identifier, initial=Name(merged.name), const=True))
-            if merged.operator.neutral is not None:
-                neutral = Assign(Name(merged.name), "=", IntLiteral(merged.operator.neutral))
-                before.append(If(Binary("!=", self.context.name("lane"), ZERO), (neutral,)))
-        self._body += [*before, self._shared_loop(number, phase.loop, phase.loop.body)]
+        self._begin(phase)
+        limit = self._limit(phase.loop.bound)
+        self._body.append(self._shared_loop(number, phase.loop, self.context.name("lane"), limit))
         if phase.merged:
             self._tree(number, phase)
 
-    def _shared_loop(self, number: int, loop: For, body: Sequence[Stmt]) -> Stmt:
-        """A loop of which each lane does every so many steps.
+    def _begin(self, phase: Parallel) -> None:
+        """Let all lanes but the first one begin with what changes nothing of what is put together."""
+        for merged in phase.merged:
+            if merged.zeros:
+                old = Name(self._called(f"{merged.name} before"))
+                self._body.append(Declare(merged.type, old.identifier, initial=Name(merged.name), const=True))
+            if merged.operator.neutral is not None:
+                neutral = Assign(Name(merged.name), "=", IntLiteral(merged.operator.neutral))
+                self._body.append(If(Binary("!=", self.context.name("lane"), ZERO), (neutral,)))
+
+    def _shared_loop(
+        self, number: int, loop: For, first: Expr, limit: Expr, place: Expr | None = None
+    ) -> Stmt:
+        """A loop of which each lane does every so many steps, from ``first`` on.
 
         Where a row that is not there does nothing in it, it leaves the loop out: around each step the condition keeps
         the compiler from loading for several steps at once (layer norm on an H200: 186 us, and 171 around the loop).
         """
+        statements, is_there = self._statements, self._statements.is_there
         steps = [
-            each for time, statement in enumerate(body) for each in self._step(number, time, statement, loop)
+            each
+            for time, statement in enumerate(loop.body)
+            for each in statements.step(number, time, statement, loop, place=place)
         ]
-        guarded = [
-            s.then for s in steps if isinstance(s, If) and s.condition == self._is_there and not s.otherwise
-        ]
-        is_guarded = len(guarded) == len(steps)
-        inner = tuple(s for then in guarded for s in then) if is_guarded else tuple(steps)
-        lane, limit = self.context.name("lane"), self._limit(loop.bound)
-        shared: Stmt = For(ScalarType.INT, loop.iterator, lane, "<", limit, self._lanes, inner, loop.span)
-        return If(self._is_there, (shared,)) if is_guarded else shared
+        guarded = [s for s in steps if isinstance(s, If) and s.condition == is_there and not s.otherwise]
+        is_guarded = bool(guarded) and all(isinstance(s, Declare) or s in guarded for s in steps)
+        inner = tuple(
+            each
+            for s in steps
+            for each in (s.then if is_guarded and isinstance(s, If) and s in guarded else (s,))
+        )
+        shared: Stmt = For(ScalarType.INT, loop.iterator, first, "<", limit, self._lanes, inner, loop.span)
+        return If(is_there, (shared,)) if is_guarded else shared
 
     def _tree(self, number: int, phase: Parallel) -> None:
         """Put together what the lanes of a row have: pairs, pairs of pairs, and so on."""
@@ -353,67 +363,14 @@ class RowPhases:
         if merged.zeros:
             # Of zeros with different signs the first one is the greatest, and the least.
             again = Assign(Name(merged.name), "=", Name(self._called(f"{merged.name} before")))
-            steps = tuple(self._read(s, loop) for s in merged.steps)
+            steps = tuple(self._statements.read(s, loop) for s in merged.steps)
             walk = For(ScalarType.INT, loop.iterator, ZERO, "<", limit, ONE, steps, loop.span)
             is_zero = Binary("==", Name(merged.name), ZERO)
             yield If(Call(EXPECTED, (is_zero, ZERO)), (again, walk))
 
-    # --- statements of loops
-
-    def _read(self, statement: Stmt, loop: For, ahead: Mapping[str, Index] | None = None) -> Stmt:
-        """The statement with what it reads where that is; rows that are read ``ahead`` in registers."""
-
-        def replaced(e: Expr) -> Expr:
-            found = self.resident.row_of(e, loop) if isinstance(e, Index) else None
-            if found is None:
-                return self.context.flat_element(with_operands(e, replaced))
-            row, behind = found
-            if ahead is not None and (key := self._row_key(row, behind)) in ahead:
-                return ahead[key]
-            return self._element(row, Name(loop.iterator), behind)
-
-        (result,) = map_expressions((statement,), replaced)
-        return result
-
-    def _row_key(self, row: Row, behind: int) -> str:
-        return f"{self._row_name(row)} {behind}"
-
-    def _element(self, row: Row, number: Expr, behind: int) -> Index:
-        return Index(self._row_name(row), (plus(number, IntLiteral(behind)),))
-
-    def _step(
-        self, number: int, time: int, statement: Stmt, loop: For, ahead: Mapping[str, Index] | None = None
-    ) -> tuple[Stmt, ...]:
-        """A statement of a loop, with its stores to the row, to memory, or to both."""
-        read = self._read(statement, loop, ahead)
-        if not (
-            isinstance(read, Assign) and isinstance(statement, Assign) and isinstance(statement.target, Index)
-        ):
-            return (read,)
-        target = statement.target
-        found = self.resident.row_of(target, loop)
-        is_ordered = isinstance(self._phases[number], Ordered)
-        memory, value = self.context.flat(target), read.value
-        assert isinstance(memory, Index)
-        if found is None:
-            return (If(self._is_there, (replace(read, target=memory),)),)
-        row, behind = found
-        element = self._element(row, Name(loop.iterator), behind)
-        if statement.operator != "=":
-            value = Binary(statement.operator[:-1], element, value)
-        is_kept = self.resident.is_kept(target, loop, number, time)
-        is_stored = not is_ordered and self.resident.is_stored(target, loop, number)
-        store = replace(read, target=element, operator="=", value=value)
-        if not is_stored:
-            return (store,)
-        if is_kept:
-            return (store, If(self._is_there, (Assign(memory, "=", element),)))
-        return (If(self._is_there, (replace(store, target=memory),)),)
-
     # --- loops in order
 
     def _ordered(self, number: int, phase: Ordered) -> None:
-        told = scalars_told(self._phases, number)
         self._meetings.use(self.resident.uses(number))
         hoisted: list[Stmt] = []
         body: list[Stmt] = []
@@ -421,7 +378,7 @@ class RowPhases:
         for statement in phase.body:
             match statement:
                 case For():
-                    body += self._walk(number, time, statement)
+                    body += self._statements.walk(number, time, statement, self._limit(statement.bound))
                     time += len(statement.body)
                     continue
                 case Declare() if statement.name in names_read_after(self._phases, number):
@@ -432,46 +389,60 @@ class RowPhases:
                 case Assign(target=Index()):
                     store = self._straight(statement)[0]
                     assert isinstance(store, If)
-                    body.append(replace(store, condition=self._is_there))
+                    body.append(replace(store, condition=self._statements.is_there))
                 case _:
                     body += map_expressions((statement,), self.context.flat)
             time += 1
-        place = self.context.name("t0")
-        cells = {name: Index(self._called(f"told {name} {number}"), (place,)) for name in told}
-        body += [Assign(cell, "=", Name(name)) for name, cell in cells.items()]
         self._body += hoisted
         self._body.append(Comment("distribute: what has an order, by one lane of a row"))
-        self._body.append(If(self._is_first, tuple(body)))
+        self._tell(number, body)
+        self._copy_back(number, phase)
+
+    def _tell(self, number: int, body: Sequence[Stmt]) -> None:
+        """Let the first lane do statements, and tell the others what they have to know."""
+        place = self.context.name("t0")
+        told = scalars_told(self._phases, number)
+        cells = {name: Index(self._called(f"told {name} {number}"), (place,)) for name in told}
+        stores = tuple(Assign(cell, "=", Name(name)) for name, cell in cells.items())
+        if body or stores:
+            self._body.append(If(self._is_first, (*body, *stores)))
         if told:
             self._meetings.meet()
             self._body += [Assign(Name(name), "=", cell) for name, cell in cells.items()]
-        self._copy_back(number, phase)
 
-    def _walk(self, number: int, time: int, loop: For) -> list[Stmt]:
-        """A loop in order, of which a thread has the elements of rows in registers before it comes to them."""
-        read: dict[str, tuple[Row, int]] = {}
-        for statement in loop.body:
-            for access in accesses(statement, loop):
-                found = self.resident.row_of(access.reference, loop)
-                if found is not None and not access.writes and not self.resident.is_assigned(found[0], loop):
-                    read.setdefault(self._row_key(*found), found)
-        limit = self._limit(loop.bound)
-
-        def steps(elements: Sequence[Index]) -> tuple[Stmt, ...]:
-            ahead = dict(zip(read, elements, strict=True))
-            return tuple(
-                each
-                for later, statement in enumerate(loop.body)
-                for each in self._step(number, time + later, statement, loop, ahead)
-            )
-
-        if not read:
-            return [replace(loop, bound=limit, body=steps(()))]
-        rows = [
-            ReadAhead(self._name(f"ahead_{row.name}"), row.type, partial(self._element, row, behind=behind))
-            for row, behind in read.values()
-        ]
-        return walk_ahead(self.context, loop, limit, rows, steps)
+    def _in_pieces(self, number: int, phase: Pieces) -> None:
+        """A loop of which all lanes do some steps, and then the first of them what has an order in these."""
+        lanes, chain, context = phase.lanes, phase.chain, self.context
+        self._meetings.use(self.resident.uses(number))
+        base, count, within = (context.name(name) for name in ("base", "count", "within"))
+        limit, most = self._limit(chain.bound), Name(context.tile.stages)
+        left = Binary("-", limit, base)
+        until = Binary("+", base, count)
+        self._body.append(
+            Comment(f"distribute({chain.iterator}): some steps by all lanes of a row, then in order by one")
+        )
+        self._begin(lanes)
+        shared = self._shared_loop(
+            number,
+            lanes.loop,
+            Binary("+", base, context.name("lane")),
+            until,
+            Binary("-", Name(chain.iterator), base),
+        )
+        walk = self._statements.walk(number, len(lanes.loop.body), chain, count, (base, within))
+        turn = (
+            constant(count.identifier, Conditional(Binary("<", left, most), left, most)),
+            shared,
+            Barrier(),
+            If(self._is_first, tuple(walk)),
+            Barrier(),
+        )
+        self._body.append(
+            For(ScalarType.INT, base.identifier, ZERO, "<", limit, most, turn, chain.span, uniform=True)
+        )
+        if lanes.merged:
+            self._tree(number, lanes)
+        self._tell(number, ())
 
     def _copy_back(self, number: int, phase: Ordered) -> None:
         """Store the rows that one lane has assigned, by all lanes."""
@@ -490,8 +461,8 @@ class RowPhases:
             self._meetings.use([Use(row.slot, Polynomial.constant(behind), writes=False)])
             memory = self.context.flat(target)
             assert isinstance(memory, Index)
-            value = self._element(row, Name(loop.iterator), behind)
-            store = If(self._is_there, (Assign(memory, "=", value),))
+            value = self._statements.element(row, Name(loop.iterator), behind)
+            store = If(self._statements.is_there, (Assign(memory, "=", value),))
             lane, limit = self.context.name("lane"), self._limit(loop.bound)
             self._body.append(
                 For(ScalarType.INT, loop.iterator, lane, "<", limit, self._lanes, (store,), loop.span)

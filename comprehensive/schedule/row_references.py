@@ -4,36 +4,49 @@
 
     a[y0][j + 1], j < n      -->      row (a, y0), offset 1, end n + 1
 
-What decides is the value of subscripts as polynomials, not how they are written.
+What decides is the value of subscripts as polynomials, not how they are written.  Steps may also come to one element
+each in another way, as in ``y[j][y0]``, or in ``y[j / h][y0][j % h]``: that is a place, but no row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, Stmt
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import bodies, own_expressions, subexpressions
+from comprehensive.schedule.flatten import Digit, digits_of
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """A subscript that goes with the steps of a loop: ``times`` a digit of their number, and ``rest``."""
+
+    digit: Digit
+    times: Polynomial
+    rest: Polynomial
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """The elements that a reference in a loop comes to: from ``offset`` up to ``end`` along a row of ``storage``.
 
-    ``prefix`` are the values of all subscripts but the last one.
+    ``prefix`` are the values of all subscripts but the last one.  Where the elements are no row, it has all subscripts,
+    and what goes with the steps in some of them; steps of loops with equal prefixes come to the same elements.
     """
 
     storage: str
-    prefix: tuple[Polynomial, ...]
+    prefix: tuple[Polynomial | Along, ...]
     offset: Polynomial
     end: Polynomial
+    is_row: bool = True
 
     @property
-    def row(self) -> tuple[str, tuple[Polynomial, ...], Polynomial]:
+    def row(self) -> tuple[str, tuple[Polynomial | Along, ...], Polynomial]:
         return self.storage, self.prefix, self.end
 
 
@@ -46,6 +59,8 @@ class Access:
     writes: bool
     always: bool = True
     """Whether it is made in every step; else a condition decides."""
+    nested: bool = False
+    """Whether a statement makes it that stands in a loop or under a condition of a step."""
 
 
 @dataclass(frozen=True)
@@ -79,22 +94,59 @@ class RowReferences:
         return int(difference.constant_value()) if difference.is_constant else None
 
     def place(self, reference: Index, loop: For | None) -> Place | None:
-        """Return the place of a reference in a loop along a row; None where it is along none, or data decides."""
+        """Return the place of a reference in a loop; None where steps may come to the same element, or data decides."""
         if loop is None:
             return None
-        known = {s.name for s in self.nest.scalars} | {loop.iterator}
-        known |= {c.name for c in (*self.tile.coordinates, *self.tile.batch)}
+        digits = digits_of(loop, self._ring)
+        of_steps = digits.keys() | {loop.iterator}
         parts = [e for s in reference.subscripts for e in subexpressions(s)]
-        if any(isinstance(e, Index) or (isinstance(e, Name) and e.identifier not in known) for e in parts):
+        if any(
+            isinstance(e, Index)
+            or (isinstance(e, Name) and e.identifier not in of_steps | self._same_in_all_steps)
+            for e in parts
+        ):
             return None
-        *prefix, last = self.values(reference)
-        offset = last.coefficient(loop.iterator, 0)
-        if last.degree(loop.iterator) != 1 or last.coefficient(loop.iterator, 1) != 1:
+        if any(isinstance(e, Name) and e.identifier == loop.iterator for e in parts):
+            digits = {loop.iterator: Digit(())}
+        storage, end = self.storage(reference.array), self._ring.read(loop.bound)
+        found: list[Polynomial | Along] = []
+        seen: list[str] = []
+        for value in self.values(reference):
+            names = sorted(self._ring.names_in(value) & of_steps)
+            along = self._along(value, names, digits)
+            if along is None:
+                return None
+            found.append(along)
+            seen += names
+        if sorted(seen) != sorted(digits):
             return None
-        if any(loop.iterator in self._ring.names_in(value) for value in (*prefix, offset)):
+        match found:
+            case [*prefix, Along(digit=Digit(divisions=()), times=times, rest=rest)] if times == _ONE:
+                return Place(storage, tuple(prefix), rest, rest + end)
+            case _:
+                return Place(storage, tuple(found), Polynomial.constant(0), end, is_row=False)
+
+    @property
+    def _same_in_all_steps(self) -> frozenset[str]:
+        names = frozenset(s.name for s in self.nest.scalars)
+        return names.union(c.name for c in (*self.tile.coordinates, *self.tile.batch))
+
+    def _along(
+        self, value: Polynomial, names: Sequence[str], digits: Mapping[str, Digit]
+    ) -> Polynomial | Along | None:
+        """Return a subscript as the digit that it goes along, if it does; None where it is no multiple of one digit."""
+        if not names:
+            return value
+        name, *others = names
+        if others or name not in digits or value.degree(name) != 1:
             return None
-        end = offset + self._ring.read(loop.bound)
-        return Place(self.storage(reference.array), tuple(prefix), offset, end)
+        times, rest = value.coefficient(name, 1), value.coefficient(name, 0)
+        if not times.is_constant or name in self._ring.names_in(rest):
+            return None
+        return Along(digits[name], times, rest)
+
+
+_ONE = Polynomial.constant(1)
 
 
 def accesses(statement: Stmt, loop: For | None) -> Iterator[Access]:
@@ -112,7 +164,12 @@ def accesses(statement: Stmt, loop: For | None) -> Iterator[Access]:
                     yield Access(target, loop, writes=False)
                 yield Access(target, loop, writes=True)
         case _:
-            pass
+            for expression in own_expressions(statement):
+                yield from _reads(expression, loop)
+            for body in bodies(statement):
+                for inner in body:
+                    for access in accesses(inner, loop):
+                        yield replace(access, always=False, nested=True)
 
 
 def _reads(expr: Expr, loop: For | None) -> Iterator[Access]:

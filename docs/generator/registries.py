@@ -106,7 +106,7 @@ def _recipes() -> str:
     of_rows = [recipe for row in ALTERNATIVES for recipe in row]
     every = [
         *((recipe, "the first one of its row that fits") for recipe in of_rows),
-        *((recipe, "with `--reassociate`, before all others") for recipe in IN_ANOTHER_ORDER),
+        *((recipe, f"with `--reassociate`, before {name}") for name, recipe in IN_ANOTHER_ORDER.items()),
         *(
             (recipe, "with `--reassociate`, beside the others")
             for row in ALSO_IN_ANOTHER_ORDER

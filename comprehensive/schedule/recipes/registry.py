@@ -6,9 +6,12 @@ of the tree.  Behind them stand those for loops of the host.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.instances import table
 from comprehensive.schedule.recipe import LoopRecipe, Recipe, RegionRecipe
+from comprehensive.schedule.recipes.long_rows import LongRows
 from comprehensive.schedule.recipes.mixed_precision_product import MixedPrecisionProduct
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
 from comprehensive.schedule.recipes.points import Points
@@ -22,8 +25,13 @@ from comprehensive.schedule.recipes.tensor_core_product import TensorCoreProduct
 from comprehensive.schedule.recipes.transposition import Transposition
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
-IN_ANOTHER_ORDER: tuple[RegionRecipe, ...] = (SplitRows(),)
-"""The recipes that add up sums in another order than that of the source, tried before others where that is allowed."""
+IN_ANOTHER_ORDER: Mapping[str, RegionRecipe] = {
+    "product": SplitRows(),
+    "resident rows": ResidentLoops(in_another_order=True),
+    "long rows": LongRows(in_another_order=True),
+}
+"""The recipes that add up sums in another order than that of the source, tried before the named ones where that is
+allowed."""
 ALSO_IN_ANOTHER_ORDER: tuple[tuple[RegionRecipe, ...], ...] = ((MixedPrecisionProduct(),),)
 """Rows of such recipes that stand beside those in the order of the source, where it is allowed."""
 ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
@@ -32,6 +40,7 @@ ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     (TensorCoreProduct(),),
     (ResidentLoops(),),
     *((SpecializedWindow(*found.sizes),) for found in table("specialized_window")),
+    (LongRows(),),
 )
 WITH_ATOMIC_UPDATES: tuple[tuple[RegionRecipe, ...], ...] = ((Points(),), (PrivateCopies(),))
 """The rows for points that update elements atomically, whose order no tile may rely on."""
@@ -41,7 +50,7 @@ OF_LOOPS: tuple[LoopRecipe, ...] = (OverlappedSweeps(),)
 def recipe_of(tile: RegisterTile) -> Recipe:
     """The recipe by which a tile is cut."""
     every: tuple[Recipe, ...] = (
-        *IN_ANOTHER_ORDER,
+        *IN_ANOTHER_ORDER.values(),
         *(recipe for row in (*ALTERNATIVES, *ALSO_IN_ANOTHER_ORDER, *WITH_ATOMIC_UPDATES) for recipe in row),
         *OF_LOOPS,
     )

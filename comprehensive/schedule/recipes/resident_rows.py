@@ -10,7 +10,8 @@
 
 Composed of: split, bind, distribute (what has no order to all threads of a row, what has one to one of them), stage
 (SHARED, whole rows, asynchronous), expand (values that the ordered part needs), share places (`distribute.py`,
-`resident_rows.py`, `row_phases.py`).  Sums keep their order.  Longer rows are left to others.
+`resident_rows.py`, `row_phases.py`).  Sums keep their order but where the caller wants no such thing: then all threads
+add up, and a tree puts their sums together.  Longer rows are left to others.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ from comprehensive.schedule.walk_ahead import AHEAD
 
 @dataclass(frozen=True, slots=True)
 class ResidentLoops:
-    name: str = "resident rows"
+    in_another_order: bool = False
+
+    @property
+    def name(self) -> str:
+        return "split resident rows" if self.in_another_order else "resident rows"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         loop = loop_of(tile)
@@ -47,14 +52,15 @@ class ResidentLoops:
         body, *others = (alternative.body for alternative in tile.alternatives)
         if others:
             return NotApplicable("there is a serial loop under a condition")
-        is_reduction = len(row_loops(body)) == 1 and _is_reduction(nest, tile)
-        if is_reduction and len(tile.coordinates) > 1:
+        if is_reduction(nest, tile) and len(tile.coordinates) > 1:
             return None  # points share operands, which go through shared memory in pieces
-        tile = accumulated(nest, with_inner(tile, 1))
+        tile = replace(accumulated(nest, with_inner(tile, 1)), reassociated=self.in_another_order)
         body = tile.alternatives[0].body
         distribution = distribution_of(nest, tile, body)
         if isinstance(distribution, str):
             return NotApplicable(distribution)
+        if self.in_another_order and not distribution.rounds:
+            return None
         resident = ResidentRows(nest, tile, distribution)
         if not resident.rows or (
             len(row_loops(body)) == 1 and all(row.of_block for row in resident.rows.values())
@@ -102,7 +108,10 @@ class ResidentLoops:
         )
 
 
-def _is_reduction(nest: Nest, tile: RegisterTile) -> bool:
+def is_reduction(nest: Nest, tile: RegisterTile) -> bool:
+    """Whether points have one loop, whose operands go through shared memory in pieces."""
+    if len(row_loops(tile.alternatives[0].body)) != 1:
+        return False
     inside = with_row_numbers_inside(nest, tile)
     loop = loop_of(inside)
     return loop is not None and reduction_obstacle(nest, inside, inside.alternatives[0].body, loop) is None

@@ -421,6 +421,112 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
 #line "resident_rows.cu"
 }
 
+template <int T0, int U0, int D, int S, int M>
+__global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
+    const float *__restrict__ a,
+    const float *__restrict__ a_2,
+    float *__restrict__ y,
+    long a_stride0,
+    long a_2_stride0,
+    long y_stride0,
+    int y_1_limit,
+    int j_limit)
+{
+  static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // T0*D + T0*S + T0 + 32 words of 4 bytes
+  unsigned char *const cf_shared = cf_pieces;
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x % T0;
+  const int lane = threadIdx.x / T0;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  float *const row_value = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
+  float *const parts_most = (float *)(cf_shared + 4 * (T0 * S + 32));
+  float *const told_sum = (float *)(cf_shared + 4 * (T0 * D + T0 * S + 32));
+  const int point = o0 + t0;
+  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+#line 6 "resident_rows.mf"
+  float most = a[y_1 * a_stride0];
+#line "resident_rows.cu"
+  // distribute(j): the lanes of a row share the steps
+  const float most_before = most;
+#line 7 "resident_rows.mf"
+  for (int j = lane; j < j_limit; j += D)
+#line 9 "resident_rows.mf"
+    most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+#line "resident_rows.cu"
+  parts_most[threadIdx.x] = most;
+  __syncthreads();
+  for (int reach = 1; reach < D; reach += reach) {
+    if (lane % (2 * reach) == 0)
+      parts_most[threadIdx.x] = parts_most[threadIdx.x + reach * T0] > parts_most[threadIdx.x]
+          ? parts_most[threadIdx.x + reach * T0] : parts_most[threadIdx.x];
+    __syncthreads();
+  }
+  most = parts_most[t0];
+  if (__builtin_expect(most == 0, 0)) {
+    most = most_before;
+#line 7 "resident_rows.mf"
+    for (int j = 0; j < j_limit; j++)
+#line 9 "resident_rows.mf"
+      most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+  }
+#line 10 "resident_rows.mf"
+  float sum = 0.0f;
+#line "resident_rows.cu"
+  // distribute(j): some steps by all lanes of a row, then in order by one
+  for (int base = 0; base < j_limit; base += S) {
+    const int count = j_limit - base < S ? j_limit - base : S;
+#line 11 "resident_rows.mf"
+    for (int j = base + lane; j < base + count; j += D) {
+      const float y_value = expf(a_2[y_1 * a_2_stride0 + j] - most);
+#line "resident_rows.cu"
+      if (point < y_1_limit)
+#line 12 "resident_rows.mf"
+        y[y_1 * y_stride0 + j] = y_value;
+#line "resident_rows.cu"
+      row_value[j - base] = y_value;
+    }
+    __syncthreads();
+    if (lane == 0) {
+      float ahead_value[16];
+      if (16 <= count) {
+        #pragma unroll
+        for (int z = 0; z < 16; z++)
+          ahead_value[z] = row_value[z];
+#line 11 "resident_rows.mf"
+        for (int first = 0; first < count - 15; first += 16) {
+#line "resident_rows.cu"
+          const int next = first < count - 31 ? first + 16 : 0;
+          #pragma unroll
+          for (int z = 0; z < 16; z++) {
+#line 13 "resident_rows.mf"
+            sum += ahead_value[z];
+#line "resident_rows.cu"
+            ahead_value[z] = row_value[next + z];
+          }
+        }
+      }
+#line 11 "resident_rows.mf"
+      for (int within = count / 16 * 16; within < count; within++)
+#line 13 "resident_rows.mf"
+        sum += row_value[within];
+    }
+#line "resident_rows.cu"
+    __syncthreads();
+  }
+  if (lane == 0)
+    told_sum[t0] = sum;
+  __syncthreads();
+  sum = told_sum[t0];
+  // distribute(j): the lanes of a row share the steps
+  if (point < y_1_limit)
+#line 15 "resident_rows.mf"
+    for (int j = lane; j < j_limit; j += D)
+      y[y_1 * y_stride0 + j] /= sum;
+#line "resident_rows.cu"
+}
+
 // ---- softmax
 
 static int softmax_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *y, int m, int n, int B)
@@ -568,6 +674,46 @@ static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
       cf_arguments);
 }
 
+static int softmax_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S,
+    const float *a, float *y, int m, int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(softmax_tile2<1, 1, 1024, 8192, 1>), {} },
+    { CF_KERNEL(softmax_tile2<1, 1, 256, 4096, 4>), {} },
+    { CF_KERNEL(softmax_tile2<4, 1, 128, 2048, 3>), {} },
+    { CF_KERNEL(softmax_tile2<8, 1, 32, 512, 6>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
+      "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_2_stride0_wide = n; // n
+  long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
+      "cf_given_a_2_stride0")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n; // n
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
+      "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_mul(T0, D), 1, 1 },
+    cf_add(cf_mul(D, T0), cf_add(cf_mul(S, T0), cf_add(T0, 32))), // T0*D + T0*S + T0 + 32 words of shared memory
+  };
+  void *cf_arguments[] =
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      &cf_given_j_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n, int B)
 {
   cf_choice cf_chosen;
@@ -620,8 +766,16 @@ static int softmax_run(cf_call *cf_state, const float *a, float *y, int m, int n
     return softmax_tile1_run(cf_state, cf_chosen.leaf, 5, 1, 1, 256, 16384, cf_together, a, y, m, n);
   case 9:
     return softmax_tile1_run(cf_state, cf_chosen.leaf, 6, 1, 1, 512, 56320, cf_together, a, y, m, n);
+  case 10:
+    return softmax_tile2_run(cf_state, cf_chosen.leaf, 0, 1, 1, 1024, 8192, a, y, m, n);
+  case 11:
+    return softmax_tile2_run(cf_state, cf_chosen.leaf, 1, 1, 1, 256, 4096, a, y, m, n);
+  case 12:
+    return softmax_tile2_run(cf_state, cf_chosen.leaf, 2, 4, 1, 128, 2048, a, y, m, n);
+  case 13:
+    return softmax_tile2_run(cf_state, cf_chosen.leaf, 3, 8, 1, 32, 512, a, y, m, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 9)
+    if (cf_state->tile > 0 && cf_state->tile <= 13)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -679,8 +833,8 @@ static int softmax_call(bool cf_launches, const cf_machine *machine, int m, int 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 9))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 9", cf_chosen->tile, 9);
+  if (!(!params || cf_chosen->tile <= 13))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 13", cf_chosen->tile, 13);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -101,6 +101,14 @@ static inline const char *softmax_explain(int leaf)
       "= 16384, M = 3";
   case 10: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 512, "
       "S = 56320, M = 1";
+  case 11: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, "
+      "S = 8192, M = 1";
+  case 12: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 256, "
+      "S = 4096, M = 4";
+  case 13: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 4, U0 = 1, D = 128, "
+      "S = 2048, M = 3";
+  case 14: return "U0 + 40 <= R_B, T0*D + T0*S + T0 + 32 <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S "
+      "= 512, M = 6";
   default: return "there is no such leaf";
   }
 }
@@ -301,6 +309,22 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
     { { 819, 0, 354, 32, 1, 10, 14, 27 }, { 1664, 0, 288, 4096, 0, 35, 0, 344 }, { 56, 0, 8, 57, 0, 4, 0, 25 },
         { 3189, 0, 571, 7906, 0, 89, 0, 636 }, { 819, 0, 354, 32, 1, 10, 14, 27 },
         { 1664, 0, 288, 4096, 0, 35, 0, 344 }, 16, 41, 56865, 0 },
+    /* T0 = 1, U0 = 1, D = 1024, S = 8192, M = 1 */
+    { { 1635, 0, 706, 32, 0, 10, 14, 30 }, { 2784, 0, 448, 20480, 3, 64, 0, 664 }, { 40, 0, 7, 141, 3, 1, 0, 25 },
+        { 2704, 0, 443, 19883, 0, 76, 0, 631 }, { 1635, 0, 706, 32, 0, 10, 14, 30 },
+        { 2784, 0, 448, 20480, 3, 64, 0, 664 }, 32, 41, 9249, 0 },
+    /* T0 = 1, U0 = 1, D = 256, S = 4096, M = 4 */
+    { { 411, 0, 178, 32, 0, 8, 12, 24 }, { 696, 0, 112, 5120, 3, 16, 0, 184 }, { 40, 0, 7, 141, 3, 1, 0, 25 },
+        { 2658, 0, 457, 19528, 0, 115, 0, 646 }, { 411, 0, 178, 32, 0, 8, 12, 24 },
+        { 696, 0, 112, 5120, 3, 16, 0, 184 }, 8, 41, 4385, 0 },
+    /* T0 = 4, U0 = 1, D = 128, S = 2048, M = 3 */
+    { { 595, 0, 306, 128, 0, 7, 11, 21 }, { 816, 0, 368, 10240, 3, 8, 0, 104 }, { 36, 0, 20, 564, 3, 1, 0, 25 },
+        { 6310, 0, 2834, 76191, 0, 167, 0, 667 }, { 595, 0, 290, 96, 0, 7, 11, 21 },
+        { 816, 0, 288, 7680, 3, 8, 0, 104 }, 16, 40, 8740, 0 },
+    /* T0 = 8, U0 = 1, D = 32, S = 512, M = 6 */
+    { { 243, 0, 162, 256, 0, 5, 9, 15 }, { 360, 0, 336, 5120, 3, 2, 0, 44 }, { 31, 0, 32, 1152, 3, 1, 0, 25 },
+        { 11300, 0, 10167, 128000, 0, 500, 0, 800 }, { 243, 0, 146, 192, 0, 5, 9, 15 },
+        { 360, 0, 256, 3840, 3, 2, 0, 44 }, 8, 40, 4392, 0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -437,6 +461,66 @@ static inline cf_count softmax_tile_cost(int cf_number, const cf_machine *machin
         cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = 0;
     break;
+  case 10: /* T0 = 1, U0 = 1, D = 1024, S = 8192, M = 1 */
+    if (!(9249 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 16;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit1) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 1024;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = 0;
+    break;
+  case 11: /* T0 = 1, U0 = 1, D = 256, S = 4096, M = 4 */
+    if (!(4385 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 17;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_number_of(cf_limit1) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 256;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = 0;
+    break;
+  case 12: /* T0 = 4, U0 = 1, D = 128, S = 2048, M = 3 */
+    if (!(8740 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 18;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 4);
+    cf_launch.steps = cf_number_of(cf_limit1) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 128;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 4 != 0;
+    break;
+  case 13: /* T0 = 8, U0 = 1, D = 32, S = 512, M = 6 */
+    if (!(4392 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 19;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
+    cf_launch.steps = cf_number_of(cf_limit1) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit1) % 32;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit0)),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
+        cf_times(8, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
+    cf_launch.is_cut = cf_limit0 % 8 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -452,8 +536,8 @@ static inline cf_tiling softmax_tile(const cf_machine *machine, int m, int n, in
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 9; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 9 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 13; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 13 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, softmax_tile_cost(cf_number, machine, m, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -331,6 +331,16 @@ def test_arithmetic_on_scalars_and_iterators_has_a_cost(name: str, tmp_path: Pat
         assert work.once.instructions > 0
 
 
+def test_of_a_long_row_all_threads_read_and_one_of_them_adds_up() -> None:
+    """One point, 256 threads: a step is 256 elements."""
+    compilation = compile_file(PROGRAMS / "long_rows.mf", Options(registers="estimate"))
+    (plan,) = (t for t in compilation.plan.functions[0].regions[0].tilings if t.recipe == "long rows")
+    work = plan.work(plan.instances[1], 0)
+    assert work.shared_words == 4096 + 32 + 2
+    # Read for both loops, and stored.
+    assert work.step.bytes == 3 * 4 * 256
+
+
 def test_rows_that_are_resident_are_copied_once() -> None:
     """2 rows, 128 threads each: a step is 128 elements of both."""
     compilation = compile_file(PROGRAMS / "resident_rows.mf", Options(registers="estimate"))

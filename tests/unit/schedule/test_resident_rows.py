@@ -186,17 +186,17 @@ SUM = "for (int j = 0; j < n; j++) s += x[i][j]; "
         ("for (int j = 0; j < k[i]; j++) s += x[i][j];" + SUM, "'j' is not the same for all points"),
         (
             "for (int j = 0; j < n; j++) for (int l = 0; l < n; l++) s += x[i][l];" + SUM,
-            "loops in each other",
+            "has to be done in order, and is no assignment",
         ),
         (
             SUM + "float w[40]; for (int j = 0; j < 40; j++) w[j] = s; y[i] = w[3];",
             "is an array of the point",
         ),
         (SUM + "for (int j = 0; j < n; j++) a[i][at[j]] = s;", "a loop uses it other than along a row"),
-        (SUM + "for (int j = 0; j < n; j++) a[i][j] = s; y[i] = a[i][0];", "uses it other than along a row"),
+        (SUM + "for (int j = 0; j < n; j++) a[i][j] = s; y[i] = a[i][0];", None),
         (
             "y[i] = 3; float t = y[i]; " + SUM + "for (int j = 0; j < n; j++) a[i][j] = s + t;",
-            "read into a scalar",
+            None,
         ),
         (SUM + "for (int j = 0; j < n; j++) s += x[0][j]; y[i] = s;", None),
         (SUM + "y[i] = s;", None),

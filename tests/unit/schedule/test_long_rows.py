@@ -1,0 +1,232 @@
+"""Loops of a point that all threads of a block share, in pieces: on the CPU against the serial C, to the bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
+from tests.unit.schedule.tile_runs import compilation_of, numbers_of, recipes_of, run_all, warnings_of
+
+ROWS = """void f(int m, int n, {parameters}, int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < m; i++) {{
+      {body}
+    }}
+  }}
+}}
+"""
+PLANES = """void f(int b, int c, int h, {parameters}, int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int k = 0; k < c; k++) {{
+      {body}
+    }}
+  }}
+}}
+"""
+OF_ROWS = [{"m": m, "n": n, "B": 3} for m, n in ((9, 130), (3, 0), (2, 1100), (1, 9000), (17, 33), (2, 1))]
+OF_PLANES = [
+    {"b": b, "c": c, "h": h, "B": 3}
+    for b, c, h in ((3, 9, 43), (2, 3, 700), (0, 2, 5), (5, 1, 1), (70, 2, 131))
+]
+Arrays = dict[str, tuple[tuple[int | str, ...], str]]
+PLANE: Arrays = {"x": (("b", "c", "h"), "f4"), "y": (("b", "c", "h"), "f4")}
+SQUARE: Arrays = {"a": (("m", "n"), "f4"), "y": (("m", "n"), "f4")}
+
+CASES: dict[str, tuple[str, Arrays]] = {
+    "batch norm": (
+        PLANES.format(
+            parameters="const float x[b][c][h], float y[b][c][h], const float g[c]",
+            body="""float s = 0, q = 0;
+      for (int i = 0; i < b; i++)
+        for (int p = 0; p < h; p++) { s += x[i][k][p]; q += x[i][k][p] * x[i][k][p]; }
+      float m = s / (b * h + 1), r = 1 / sqrtf(q / (b * h + 1) + 1);
+      for (int i = 0; i < b; i++)
+        for (int p = 0; p < h; p++) y[i][k][p] = (x[i][k][p] - m) * r * g[k];""",
+        ),
+        {**PLANE, "g": (("c",), "f4")},
+    ),
+    "one sum over loops in each other, and a declaration between them": (
+        PLANES.format(
+            parameters="const float x[b][c][h], const float g[b], double y[c]",
+            body="""double s = 1;
+      for (int i = 0; i < b; i++) { float w = g[i]; for (int p = 0; p < h; p++) s += w * x[i][k][p]; }
+      y[k] = s;""",
+        ),
+        {"x": (("b", "c", "h"), "f4"), "g": (("b",), "f4"), "y": (("c",), "f8")},
+    ),
+    "three loops in each other, where the greatest is, and columns": (
+        PLANES.format(
+            parameters="const float x[b][h][4][c], int y[c], float z[b][h][4][c]",
+            body="""float most = -1000; int best = -1;
+      for (int i = 0; i < b; i++) for (int p = 0; p < h; p++) for (int q = 0; q < 4; q++)
+        if (x[i][p][q][k] > most) { most = x[i][p][q][k]; best = i * h + p + q; }
+      y[k] = best;
+      for (int i = 0; i < b; i++) for (int p = 0; p < h; p++) for (int q = 0; q < 4; q++)
+        z[i][p][q][k] = x[i][p][q][k] - most;""",
+        ),
+        {"x": (("b", "h", 4, "c"), "f4"), "y": (("c",), "i4"), "z": (("b", "h", 4, "c"), "f4")},
+    ),
+    "softmax": (
+        ROWS.format(
+            parameters="const float a[m][n], float y[m][n]",
+            body="float most = -10000; for (int j = 0; j < n; j++) most = a[i][j] > most ? a[i][j] : most; "
+            "float sum = 0; for (int j = 0; j < n; j++) { y[i][j] = 1 / (1 + most - a[i][j]); sum += y[i][j]; } "
+            "for (int j = 0; j < n; j++) y[i][j] = y[i][j] / sum;",
+        ),
+        SQUARE,
+    ),
+    "sums so far, in place, and down the columns": (
+        ROWS.format(
+            parameters="float a[m][n], float y[n][m], float t[m]",
+            body="float s = 0; for (int j = 0; j < n; j++) { s += a[i][j]; a[i][j] = s; y[j][i] = s * t[i]; } "
+            "t[i] += s; float q = t[i]; for (int j = 0; j < n; j++) y[j][i] = y[j][i] - q;",
+        ),
+        {"a": (("m", "n"), "f4"), "y": (("n", "m"), "f4"), "t": (("m",), "f4")},
+    ),
+    "attention, decoding": (
+        """void f(int m, int n, int d, const float q[m][d], const float k[n][m][d], const float v[n][m][d],
+       float s[m][n], float o[m][d], int B)
+{
+  meta_schedule block(B) {
+    meta_for (int h = 0; h < m; h++) {
+      float most = -100000;
+      for (int t = 0; t < n; t++) {
+        float a = 0;
+        for (int e = 0; e < d; e++) a += q[h][e] * k[t][h][e];
+        s[h][t] = a;
+        most = fmaxf(most, a);
+      }
+      float z = 1;
+      for (int t = 0; t < n; t++) { s[h][t] = 1 / (1 + most - s[h][t]); z += s[h][t]; }
+      for (int e = 0; e < d; e++) {
+        float a = 0;
+        for (int t = 0; t < n; t++) a += s[h][t] * v[t][h][e];
+        o[h][e] = a / z;
+      }
+    }
+  }
+}
+""",
+        {
+            "q": (("m", "d"), "f4"),
+            "k": (("n", "m", "d"), "f4"),
+            "v": (("n", "m", "d"), "f4"),
+            "s": (("m", "n"), "f4"),
+            "o": (("m", "d"), "f4"),
+        },
+    ),
+    "a sum of sums, conditional stores, and what is read after another loop": (
+        ROWS.format(
+            parameters="const float a[m][n], float y[m][n], double z[m], int w[m]",
+            body="double s = 0; int k = 0; for (int j = 0; j < n; j++) { float d = a[i][j]; "
+            "for (int l = 0; l < 3; l++) d = d * a[i][j] + l; s += d; if (d > 2) y[i][j] = d; k += d > 2; } "
+            "w[i] = k; double q = 0; for (int j = 0; j < n; j++) q += y[i][n - 1 - j]; z[i] += q + s;",
+        ),
+        {**SQUARE, "z": (("m",), "f8"), "w": (("m",), "i4")},
+    ),
+}
+
+
+SPLIT: dict[str, tuple[str, Arrays]] = {
+    "sums for which a row stays": (
+        ROWS.format(
+            parameters="const float a[m][n], float y[m][n]",
+            body="float s = 2, p = 1; for (int j = 0; j < n; j++) s -= a[i][j]; "
+            "for (int j = 0; j < n; j++) { y[i][j] = a[i][j] * s; p += a[i][j] > 2; } "
+            "for (int j = 0; j < n; j++) y[i][j] = y[i][j] - p;",
+        ),
+        SQUARE,
+    ),
+}
+
+
+def _runs(name: str) -> list[dict[str, int]]:
+    source, _ = (CASES | SPLIT)[name]
+    if "int h, " in source:
+        return OF_PLANES
+    return [run | {"d": 5 + run["m"]} for run in OF_ROWS] if "int d, " in source else OF_ROWS
+
+
+@pytest.mark.parametrize(
+    "name", quick_of(CASES, {"batch norm", "softmax", "sums so far, in place, and down the columns"})
+)
+def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
+    source, arrays = CASES[name]
+    assert recipes_of(source)["long rows"] is None
+    refused = run_all(source, arrays, _runs(name), tmp_path, backwards=(False, True))
+    assert not {number for number, _ in refused} & set(numbers_of(source, "long rows"))
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe"),
+    [
+        ("batch norm", "split long rows"),
+        ("one sum over loops in each other, and a declaration between them", "split long rows"),
+        ("sums for which a row stays", "split resident rows"),
+    ],
+)
+def test_sums_in_another_order_are_those_of_all_lanes(name: str, recipe: str, tmp_path: Path) -> None:
+    source, arrays = (CASES | SPLIT)[name]
+    assert numbers_of(source, recipe, reassociate=True)
+    assert not numbers_of(source, recipe)
+    assert "long rows" not in _recipes(source)
+    refused = run_all(source, arrays, _runs(name), tmp_path, reassociate=True)
+    assert {number for number, _ in refused} <= set(
+        numbers_of(source, "split resident rows", reassociate=True)
+    )
+
+
+def _recipes(source: str) -> set[str]:
+    (plan,) = compilation_of(source, reassociate=True).plan.functions
+    return {tiling.recipe for tiling in plan.regions[0].tilings}
+
+
+def test_where_no_sum_rounds_another_order_is_that_of_the_source() -> None:
+    body = "int s = 0; for (int j = 0; j < n; j++) s += at[j]; for (int j = 0; j < n; j++) a[i][j] = s;"
+    assert "long rows" in _recipes(ROWS.format(parameters=SOME, body=body))
+
+
+SOME = "float a[m][n], const float x[m][n], const int at[n], float y[m], int k[m]"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "for (int j = 0; j < n; j++) y[i] = x[i][j]; for (int j = 0; j < n; j++) a[i][j] = j;",
+            "uses it other than along a row",
+        ),
+        (
+            "float s = 0; for (int j = 0; j < k[i]; j++) s += x[i][j]; for (int j = 0; j < n; j++) a[i][j] = s;",
+            "'j' is not the same for all points",
+        ),
+        (
+            "float w[40]; for (int j = 0; j < 40; j++) w[j] = j + i; "
+            "for (int j = 0; j < n; j++) y[i] += x[i][j] * w[3];",
+            "is an array of the point",
+        ),
+        (
+            "float s = 0; for (int j = 0; j < n; j++) { s = s * 0.5f + x[i][j]; if (s > 3) a[i][j] = s; }",
+            "has to be done in order, and is no assignment",
+        ),
+        ("float s = 1; for (int j = 0; j < n; j++) s = s * s + 1; y[i] = s;", "has to be done in order"),
+    ],
+)
+def test_what_does_not_fit_says_why(body: str, reason: str) -> None:
+    assert reason in str(recipes_of(ROWS.format(parameters=SOME, body=body))["long rows"])
+
+
+def test_a_loop_whose_operands_go_through_shared_memory_is_another_recipes() -> None:
+    body = "float s = 0; for (int j = 0; j < n; j++) s += x[i][j]; y[i] = s;"
+    assert "long rows" not in recipes_of(ROWS.format(parameters=SOME, body=body))
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("name", quick_of(CASES, {"batch norm", "softmax"}))
+def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
+    assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()
