@@ -25,6 +25,18 @@ def _logsumexp(v: Values) -> Any:
     return most + v.xp.log(v.xp.exp(v.a - most[:, None]).sum(-1))
 
 
+def _batch_norm(v: Values) -> Any:
+    mean = v.x.mean(-1).mean(0)[:, None]
+    variance = (v.x * v.x).mean(-1).mean(0)[:, None] - mean * mean
+    return (v.x - mean) / v.xp.sqrt(variance + v.epsilon) * v.gamma[:, None] + v.beta[:, None]
+
+
+def _attend(v: Values) -> Any:
+    scores = v.xp.einsum("he,the->ht", v.q, v.k)
+    powers = v.xp.exp(scores - v.xp.amax(scores, -1)[:, None])
+    return v.xp.einsum("ht,the->he", powers / powers.sum(-1)[:, None], v.values)
+
+
 def _distinct(index: Any) -> Any:
     """Numbers that repeat only after 2^24 of them, so that a row has one largest element."""
     return (index * 4968085 % (1 << 24)) / (1 << 23) - 1
@@ -56,7 +68,7 @@ REDUCTIONS = (
         "y",
         _softmax,
         tiny=(6, 9),
-        points=(ROWS, (16384, 4096), ODD_ROWS),
+        points=(ROWS, (16384, 4096), ODD_ROWS, (64, 128256)),
         threads=lambda m, n: (m,),
     ),
     Computation(
@@ -69,6 +81,33 @@ REDUCTIONS = (
         points=(ROWS, ODD_ROWS),
         scalars={"epsilon": 1e-5},
         threads=lambda m, n: (m,),
+    ),
+    Computation(
+        "batch_norm",
+        "b c h",
+        lambda b, c, h: {"x": read(b, c, h), "gamma": read(c), "beta": read(c), "y": written(b, c, h)},
+        "y",
+        _batch_norm,
+        tiny=(3, 5, 7),
+        points=((32, 64, 3136), (16, 133, 1001)),
+        scalars={"epsilon": 1e-5},
+        threads=lambda b, c, h: (c,),
+    ),
+    Computation(
+        "attend",
+        "m n d",
+        lambda m, n, d: {
+            "q": read(m, d),
+            "k": read(n, m, d),
+            "values": read(n, m, d),
+            "s": written(m, n),
+            "o": written(m, d),
+        },
+        "o",
+        _attend,
+        tiny=(3, 7, 5),
+        points=((128, 2048, 128),),
+        threads=lambda m, n, d: (m,),
     ),
     Computation(
         "logsumexp",

@@ -212,6 +212,17 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "max_and_sum": {"amax, sum": lambda v: torch.amax(v.a, 1) + torch.sum(v.a, 1)},
     "softmax": {"softmax": lambda v: torch.softmax(v.a, 1)},
     "layer_norm": {"layer_norm": lambda v: functional.layer_norm(v.a, (v.n,), v.gamma, v.beta, v.epsilon)},
+    "batch_norm": {
+        "batch_norm": lambda v: functional.batch_norm(v.x, None, None, v.gamma, v.beta, True, 0.0, v.epsilon)
+    },
+    "attend": {
+        "bmm, softmax, bmm": lambda v: torch.bmm(
+            torch.softmax(torch.bmm(v.q[:, None], v.k.permute(1, 2, 0)), 2), v.values.permute(1, 0, 2)
+        )[:, 0],
+        "scaled_dot_product_attention": lambda v: functional.scaled_dot_product_attention(
+            v.q[:, None], v.k.permute(1, 0, 2), v.values.permute(1, 0, 2), scale=1.0
+        )[:, 0],
+    },
     "logsumexp": {"logsumexp": lambda v: torch.logsumexp(v.a, 1)},
     "argmax": {"argmax": lambda v: torch.argmax(v.a, 1)},
     "dot": {"dot": lambda v: torch.dot(v.x, v.y)[None]},

@@ -41,6 +41,48 @@ KERNEL layer_norm(int m, int n, float epsilon, const float *a, const float *gamm
   for (int j = 0; j < n; j++) y[i * n + j] = (a[i * n + j] - mean) * scale * gamma[j] + beta[j];
 }
 
+KERNEL batch_norm(int b, int c, int h, float epsilon, const float *x, const float *gamma, const float *beta, float *y)
+{
+  const int k = last();
+  if (k >= c) return;
+  float sum = 0.0f, squares = 0.0f;
+  for (int i = 0; i < b; i++)
+    for (int p = 0; p < h; p++) {
+      const float value = x[(i * c + k) * h + p];
+      sum += value;
+      squares += value * value;
+    }
+  const float mean = sum / (b * h);
+  const float scale = gamma[k] / sqrtf(squares / (b * h) - mean * mean + epsilon);
+  for (int i = 0; i < b; i++)
+    for (int p = 0; p < h; p++)
+      y[(i * c + k) * h + p] = (x[(i * c + k) * h + p] - mean) * scale + beta[k];
+}
+
+KERNEL attend(int m, int n, int d, const float *q, const float *k, const float *values, float *s, float *o)
+{
+  const int i = last();
+  if (i >= m) return;
+  float most = -INFINITY, sum = 0.0f;
+  for (int t = 0; t < n; t++) {
+    float score = 0.0f;
+    for (int e = 0; e < d; e++)
+      score += q[i * d + e] * k[(t * m + i) * d + e];
+    s[i * n + t] = score;
+    most = fmaxf(most, score);
+  }
+  for (int t = 0; t < n; t++) {
+    s[i * n + t] = expf(s[i * n + t] - most);
+    sum += s[i * n + t];
+  }
+  for (int e = 0; e < d; e++) {
+    float value = 0.0f;
+    for (int t = 0; t < n; t++)
+      value += s[i * n + t] * values[(t * m + i) * d + e];
+    o[i * d + e] = value / sum;
+  }
+}
+
 KERNEL logsumexp(int m, int n, const float *a, float *y)
 {
   const int i = last();
