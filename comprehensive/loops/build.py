@@ -31,6 +31,7 @@ from comprehensive.loops.ir import (
     Threads,
 )
 from comprehensive.loops.normalize.counting import counted_from_zero
+from comprehensive.loops.normalize.inductions import with_closed_forms
 from comprehensive.loops.scopes import Scope, free_names
 from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import (
@@ -64,7 +65,7 @@ def build(program: Program, sink: DiagnosticSink) -> tuple[Nest, ...]:
         for number, region in enumerate(regions, 1):
             name = function.name if len(regions) == 1 else f"{function.name}_{number}"
             try:
-                nests.append(_RegionBuilder(function, region, name).build())
+                nests.append(with_closed_forms(_RegionBuilder(function, region, name).build()))
             except _MalformedError as error:
                 sink.error(
                     "CF0318",

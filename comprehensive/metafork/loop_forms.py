@@ -204,26 +204,42 @@ def _computed(
 
 
 def counted_while(loop: While, variables: Mapping[str, Variable]) -> Loop | None:
-    """``while (i < n) { S; i++; }`` as ``for (; i < n; i++) S``; None for a loop that does not end so."""
-    match known(loop.body[-1:]):
-        case (Evaluate(expression, span, sign),):
-            pass
-        case _:
-            return None
-    steps = updates(expression)
+    """``while (i < n) { S; i++; }`` as ``for (; i < n; i++) S``; None for a loop that does not end so.
+
+    What stands behind the step may be anything that does not speak of the iterator.
+    """
+    for place in reversed(range(len(loop.body))):
+        match known(loop.body[place : place + 1]):
+            case (Evaluate() as step,):
+                counted = _counted(loop, place, variables, step)
+            case _:
+                return None
+        if counted is not None:
+            return counted
+    return None
+
+
+def _counted(loop: While, place: int, variables: Mapping[str, Variable], step: Evaluate) -> Loop | None:
+    """Return a loop that counts by the statement at a place of its body; None where it does not."""
+    steps = updates(step.expression)
     if steps is None or len(steps) != 1:
         return None
     counter = _counter(steps, list(_conjuncts(loop.condition)), variables, ())
     if counter is None or counter.iterator not in variables or not isinstance(counter.step, IntLiteral):
         return None
-    if any(_changes(node, counter.iterator) for s in loop.body[:-1] for node in nodes(s)):
+    body, behind = (*loop.body[:place], *loop.body[place + 1 :]), loop.body[place + 1 :]
+    if any(_changes(node, counter.iterator) for s in body for node in nodes(s)):
+        return None
+    if any(
+        isinstance(node, Name) and node.identifier == counter.iterator for s in behind for node in nodes(s)
+    ):
         return None
     down = counter.step.value < 0
     if (counter.relation == "!=" and abs(counter.step.value) != 1) or (
         counter.relation != "!=" and down != (counter.relation in (">", ">="))
     ):
         return None
-    return Loop((), loop.condition, expression, loop.body[:-1], False, sign, span, loop.span)
+    return Loop((), loop.condition, step.expression, body, False, step.sign, step.span, loop.span)
 
 
 def _changes(node: object, name: str) -> bool:
