@@ -1,4 +1,4 @@
-"""What a loop changes by the same in every turn is a function of its iterator."""
+"""Induction variables: closed forms of what loops change by the same in every turn."""
 
 from __future__ import annotations
 
