@@ -17,6 +17,7 @@ from comprehensive.diagnostics import CompileError, DiagnosticSink
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.canonical import obstacle
+from comprehensive.loops.normalize.outward import hoistable, hoisted
 from comprehensive.metafork.ast import (
     For,
     Function,
@@ -32,7 +33,6 @@ from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
 from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, dimension
-from comprehensive.pragmas.hoist import hoistable, hoisted
 
 
 def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]) -> Program:

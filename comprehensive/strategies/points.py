@@ -63,6 +63,7 @@ from comprehensive.metafork.walk import expressions_in, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
+from comprehensive.strategies.wider_grid import with_wider_grid
 
 
 class _NoPointsError(Exception):
@@ -76,7 +77,9 @@ def points_of(nest: Nest) -> Points | NotApplicable:
     nest, conditions = counted_in_int(nest)
     moved = Granularity().apply(Variant(nest))
     reasons: list[str] = []
-    for tried in (moved.fragment.nest, nest) if isinstance(moved, Applied) else (nest,):
+    wider = with_wider_grid(nest)
+    tried_in_order = [moved.fragment.nest] if isinstance(moved, Applied) else []
+    for tried in (*tried_in_order, *(() if wider is nest else (wider,)), nest):
         try:
             points = _points(unswitch(tried, at_loops=True), conditions)
             return interchanged(nest, sequentialized(nest, points))

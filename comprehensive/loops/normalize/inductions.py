@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import add, multiply
@@ -68,7 +68,7 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt
     for place, statement in enumerate(body):
         types = with_declarations(types, (statement,))
         inside = {**types, **declared(statement)}
-        statement = with_bodies(statement, lambda inner, known=inside: _body(inner, known))
+        statement = with_bodies(statement, partial(_body, types=inside))
         if isinstance(statement, For):
             later = {e.identifier for e in subexpressions_in(body[place + 1 :]) if isinstance(e, Name)}
             result += _Loop(statement, inside).closed(frozenset(own - later))

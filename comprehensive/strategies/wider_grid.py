@@ -1,0 +1,67 @@
+"""More coordinates: loops of a point that are proved to be parallel join the grid, whatever stands around them.
+
+::
+
+    grid i < m:  for (j < n) c[i][j] = 0;  for (k < l) for (j < n) c[i][j] += a[i][k] * b[k][j];
+        -->  grid i < m, j < n:  c[i][j] = 0;  for (k < l) c[i][j] += a[i][k] * b[k][j];
+
+A programmer who says that the rows are parallel need not say it of the columns.  Legal where no two iterations that use
+an element, one of which assigns it, differ in the loop: the order of all others stays (`loops/normalize/outward.py`).
+The loops of a directive of OpenMP are widened so when they are read (`pragmas/widen.py`); here it is the points of
+tiles that are, and the grid of the leaves stays what the user has made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from comprehensive.loops.access import atomically_updated, names_read
+from comprehensive.loops.integers import ONE, ZERO
+from comprehensive.loops.ir import Loop, Nest
+from comprehensive.loops.normalize.outward import hoistable, hoisted
+from comprehensive.loops.traverse import map_bands
+from comprehensive.metafork.ast import For, ScalarType
+
+MOST_COORDINATES = 3
+
+
+def with_wider_grid(nest: Nest) -> Nest:
+    """Return the nest with such loops in its grid, at its end; itself where there are none."""
+    # isl is slow to import.
+    from comprehensive.poly.conflicts import obstacle_to
+    from comprehensive.poly.legality import grid_question
+
+    if len(nest.bands) != 1 or atomically_updated(nest):
+        return nest
+    tried = 0
+    while max(len(nest.grid), len(nest.thread_loops)) < MOST_COORDINATES:
+        (band,) = nest.bands
+        candidates = [loop for loop in hoistable(band.body) if _is_of_nest(nest, loop)]
+        if tried >= len(candidates):
+            break
+        wider = _with(nest, candidates[tried])
+        if wider is not None and obstacle_to(wider, grid_question(len(nest.grid)))[0] is None:
+            nest, tried = wider, 0
+        else:
+            tried += 1
+    return nest
+
+
+def _is_of_nest(nest: Nest, loop: For) -> bool:
+    """Whether a loop counts up from 0 to what scalars of the nest say."""
+    counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
+    return (
+        loop.type is ScalarType.INT
+        and counts_up
+        and names_read(loop.bound) <= {scalar.name for scalar in nest.scalars}
+    )
+
+
+def _with(nest: Nest, loop: For) -> Nest | None:
+    """Return the nest with a loop of its only band in the grid; None where it cannot be moved out of the band."""
+    (band,) = nest.bands
+    inner = hoisted(band.body, loop)
+    if inner is None:
+        return None
+    grid = (*nest.grid, Loop(loop.iterator, loop.bound, loop.span))
+    return replace(map_bands(nest, lambda band: replace(band, body=inner)), grid=grid)
