@@ -40,6 +40,7 @@ from comprehensive.loops.normalize.interchange import interchanged
 from comprehensive.loops.normalize.narrow import in_int_at_points
 from comprehensive.loops.normalize.own_names import with_own_names
 from comprehensive.loops.normalize.sequentialize import sequentialized
+from comprehensive.loops.normalize.unflatten import unflattened
 from comprehensive.loops.rewrite import all_names, substitute, unswitch
 from comprehensive.loops.traverse import map_bands
 from comprehensive.loops.types import environment_of, exact_product, type_of
@@ -82,7 +83,7 @@ def points_of(nest: Nest) -> Points | NotApplicable:
     for tried in (*tried_in_order, *(() if wider is nest else (wider,)), nest):
         try:
             points = _points(unswitch(tried, at_loops=True), conditions)
-            return interchanged(nest, sequentialized(nest, points))
+            return interchanged(nest, sequentialized(nest, unflattened(nest, points)))
         except _NoPointsError as error:
             reasons.append(str(error))
     return NotApplicable(reasons[-1])
