@@ -17,7 +17,10 @@ PROGRAM = """void f(int m, int n, int p, const float *a, const float *b, float *
   }}
 }}
 """
-PRODUCT = "int i = t / n, j = t % n; float s = 0; for (int k = 0; k < p; k++) s += a[i * p + k] * b[k * n + j]; c[t] = s;"
+PRODUCT = (
+    "int i = t / n, j = t % n; float s = 0; "
+    "for (int k = 0; k < p; k++) s += a[i * p + k] * b[k * n + j]; c[t] = s;"
+)
 ARRAYS = {"a": (("m*n*p + m*p",), "f4"), "b": (("n*p + 1",), "f4"), "c": (("m*n*p + 1",), "f4")}
 RUNS = [{"m": m, "n": n, "p": p, "B": 3} for m, n, p in ((17, 13, 21), (5, 1, 3), (4, 9, 2), (3, 70, 1))]
 
