@@ -5,6 +5,7 @@
     for (k = 1; k <= n; k++) S(k)              -->   for (k = 0; k < n; k++) S(1 + k)
     for (k = n - 1; k >= 0; k--) S(k)          -->   for (k = 0; k < n; k++) S(n - 1 - k)
     for (k = lo; k < hi; k += 4) S(k)          -->   for (k = 0; k < (hi - lo + 3)/4; k++) S(lo + k*4)
+    for (k = i*n; k < (i + 1)*n; k++) S(k)     -->   for (k = 0; k < n; k++) S(i*n + k)
     for (long k = 0; k < n; k++) S(k)          -->   for (int k = 0; k < n; k++) S((long)k)       where n is an int
     for (size_t k = 1; k < n; k++) S(k)        -->   for (long k = 0; k < (long)n - 1; k++) S((size_t)(1 + k))
 
@@ -20,12 +21,13 @@ from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_plain
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.normalize.counting import counted_from_zero, split_step
 from comprehensive.loops.normalize.iterators import Counted, in_statements, tidy
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.types import environment_of, type_of
+from comprehensive.loops.types import as_type, environment_of, type_of
 from comprehensive.metafork.ast import (
     Cast,
     Declare,
@@ -116,7 +118,7 @@ class _Walk:
         least = loop.bound if down else loop.start
         return Counted(
             counter,
-            tidy(counted.extent, types),
+            _without_idle_names(tidy(counted.extent, types), types),
             value,
             place,
             least.value if isinstance(least, IntLiteral) else 0,
@@ -183,3 +185,12 @@ def _at_least(expr: Expr, least: int) -> bool:
 
 def _header(counted: Counted) -> dict[str, Expr | str]:
     return {"start": _ZERO, "relation": "<", "bound": counted.extent, "step": _ONE}
+
+
+def _without_idle_names(extent: Expr, types: _Types) -> Expr:
+    """Return an extent without names whose multiples cancel each other, as those of the row in ``(i + 1)*n - i*n``."""
+    ring = Ring()
+    value = ring.read(extent)
+    if not ring.names_in(value) < names_read(extent):
+        return extent
+    return as_type(ring.write(value), type_of(extent, types), types)

@@ -61,3 +61,20 @@ def test_a_product_of_pointers_that_walk_is_a_product(tmp_path: Path) -> None:
     assert recipes_of(PRODUCT)["product"] is None
     arrays = {"a": (("m*l",), "f4"), "b": (("l*n",), "f4"), "c": (("m*n",), "f4")}
     assert run_all(PRODUCT, arrays, [{"m": 17, "n": 13, "l": 21, "B0": 3, "B1": 4}], tmp_path) == set()
+
+
+def test_a_row_that_is_walked_from_its_number_to_the_next_has_one_length(tmp_path: Path) -> None:
+    source = """void f(int m, int n, const float *a, const float *x, float *y, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < m; i++) {
+      float s = 0;
+      for (int k = i * n; k < (i + 1) * n; k++) s += a[k] * x[k - i * n];
+      y[i] = s;
+    }
+  }
+}
+"""
+    assert recipes_of(source)["rows"] is None
+    arrays = {"a": (("m*n",), "f4"), "x": (("n",), "f4"), "y": (("m",), "f4")}
+    run_all(source, arrays, [{"m": m, "n": n, "B": 3} for m, n in ((17, 33), (3, 0), (1, 130))], tmp_path)
