@@ -8,11 +8,11 @@ import pytest
 
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.destruction import destructed
 from comprehensive.ptx.module import parse
 from comprehensive.ptx.printer import print_module
 from comprehensive.toolchain.nvcc import assemble, compile_ptx
 from tests.examples import quick_of
+from tests.ptx.destruction import destructed
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels.cu"
 NAMES = (

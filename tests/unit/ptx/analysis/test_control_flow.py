@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from comprehensive.ptx.analysis.copies import in_sequence
+from tests.ptx.destruction import in_sequence
 from tests.ptx.random_programs import analysed
 
 

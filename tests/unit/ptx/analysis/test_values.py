@@ -6,9 +6,9 @@ import pytest
 
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.destruction import destructed
 from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.printer import print_statement
+from tests.ptx.destruction import destructed
 from tests.ptx.random_programs import analysed
 
 

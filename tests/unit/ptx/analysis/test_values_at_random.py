@@ -9,10 +9,10 @@ import pytest
 
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.destruction import destructed
 from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.flow import flow_of
 from tests.examples import seeds
+from tests.ptx.destruction import destructed
 from tests.ptx.random_programs import analysed, random_graph, random_program
 from tests.ptx.threads import Thread
 from tests.ptx.worth import THREADS, Symbols, follow_phis, thread_of, visits
