@@ -7,7 +7,6 @@ The README of this package tells the steps of the solver. z3 and numpy are loade
 from __future__ import annotations
 
 from comprehensive.algebra.atom import Atom, Relation, at_least, at_most, equal, less
-from comprehensive.algebra.back_substitution import back_substitute
 from comprehensive.algebra.certificate import Certificate, proves_contradiction
 from comprehensive.algebra.domains import box, divisors, multiples, powers_of_two
 from comprehensive.algebra.enumeration import Points, blocks, feasible
@@ -53,7 +52,6 @@ __all__ = [
     "as_loops",
     "at_least",
     "at_most",
-    "back_substitute",
     "blocks",
     "box",
     "ceiling_of",

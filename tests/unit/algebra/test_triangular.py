@@ -20,13 +20,13 @@ from comprehensive.algebra import (
     as_loops,
     at_least,
     at_most,
-    back_substitute,
     equal,
     less,
     smt,
     triangularize,
 )
 from tests.examples import examples
+from tests.unit.algebra.back_substitution import back_substitute
 from tests.unit.algebra.strategies import all_hold, free_systems, machine_systems
 
 B, s, u, Z, T, x, y = (Polynomial.symbol(name) for name in ("B", "s", "u", "Z_B", "T_B", "x", "y"))
