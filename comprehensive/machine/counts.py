@@ -3,7 +3,7 @@
 In: a rule, a function over an arithmetic.  Out: what the rule is in that arithmetic::
 
     by_registers(Saturating(machine), taken)         # 4: the blocks of a multiprocessor
-    by_registers(InC(), taken)                       # the same as text of C (`codegen/counts_in_c.py`)
+    by_registers(InC(), taken)                       # the same as text of C (`tests/printed_cost.py`)
     by_registers(Residency(...), taken)              # and as a polynomial (`counters/residency.py`)
 
 A count is an integer that is never negative, and saturates: :data:`SATURATED` stands for itself and for all above.

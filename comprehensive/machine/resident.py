@@ -6,7 +6,7 @@
 The rule is that of NVIDIA's cuda_occupancy.h at full shared-memory carve-out, for a block that meets the limits of a
 single one: registers are given to warps in units and out of the share of one sub-partition, shared memory to blocks in
 units and with the system's part added.  It is written once, over any arithmetic (`counts.py`): numbers here,
-polynomials in `counters/residency.py`, and text of C for the header (`codegen/counts_in_c.py`).
+polynomials in `counters/residency.py`, and text of C for the header (`tests/printed_cost.py`).
 
 A block without registers or shared memory counts with one of them: what that allows is more than the blocks that a
 multiprocessor holds anyway.
