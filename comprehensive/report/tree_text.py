@@ -27,7 +27,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, assert_never
 
-from comprehensive.optimize.merge import MergedLeaf
 from comprehensive.optimize.protocols import Fragment, NotApplicable
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
 from comprehensive.report.tree_words import (
@@ -95,24 +94,6 @@ def _alternatives(
     yield f"{strokes.last}as written"
     for line in as_written:
         yield (strokes.blank + line).rstrip()
-
-
-def render_cases(
-    tree: Tree[Fragment],
-    merged: Iterable[MergedLeaf[Fragment]],
-    describe: Callable[[Fragment], str] | None = None,
-) -> str:
-    """The case discussion alone, one paragraph for each code: where it is valid and which leaves it comes from."""
-    paragraphs: list[str] = []
-    for case in merged:
-        title = "leaf" if len(case.leaves) == 1 else "leaves"
-        lines = [f"{title} {', '.join(str(leaf.index) for leaf in case.leaves)}"]
-        for position, system in enumerate(case.systems):
-            lines.append(f"  {'where' if position == 0 else 'or'} {conjunction(tree, system)}")
-        if describe is not None:
-            lines.append(f"  {describe(case.fragment)}")
-        paragraphs.append("\n".join(lines))
-    return "\n\n".join(paragraphs)
 
 
 class _Renderer(Generic[Fragment]):

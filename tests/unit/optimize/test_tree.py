@@ -1,12 +1,11 @@
-"""Looking cases up in a tree, and grouping its leaves."""
+"""Looking cases up in a tree."""
 
 from __future__ import annotations
 
 import pytest
 
-from comprehensive.algebra import Polynomial, PortfolioSolver, System, at_least, at_most, less
+from comprehensive.algebra import Polynomial
 from comprehensive.optimize.algorithm import comprehensive_optimization
-from comprehensive.optimize.merge import fuse, merged_leaves
 from comprehensive.optimize.tree import DeadEnd, Leaf, Tree, leaf_for
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
@@ -45,29 +44,3 @@ def test_point_outside_of_the_assumptions_is_told_so() -> None:
     tree = comprehensive_optimization(problem.initial(zeros(1)), problem)
     with pytest.raises(ValueError, match="assumption 0 <= Z_B"):
         leaf_for(tree, {"B": 1, "s": 1, "Z_B": -1})
-
-
-def test_adjoining_systems_become_one() -> None:
-    facts = (at_least(B, 1), at_least(s, 1), at_least(Z, 0))
-    below, above = less(Z, 2 * B), at_most(2 * B, Z)
-    registers = at_most(9, R)
-    systems = [System(facts, (below, registers)), System(facts, (above, registers))]
-    assert fuse(systems, PortfolioSolver()) == (System(facts, (registers,)),)
-
-
-def test_systems_whose_union_is_no_system_stay_apart() -> None:
-    facts = (at_least(B, 1), at_least(s, 1), at_least(Z, 0))
-    systems = [System(facts, (less(Z, B), at_most(9, R))), System(facts, (at_most(2 * B, Z), at_most(9, R)))]
-    assert fuse(systems, PortfolioSolver()) == tuple(systems)
-
-
-def test_leaves_with_the_same_code_are_one_case_and_the_tree_keeps_both() -> None:
-    # The first strategy for words and the only one for registers are the same change of the code.
-    words = BitCounter("words", "Z_B", 1, (B,), (0,))
-    registers = BitCounter("registers", "R_B", 8, (4,), (0,))
-    problem = problem_of([words, registers], [BitStrategy("smaller", ("words", "registers"), 0)])
-    tree = comprehensive_optimization(problem.initial(zeros(1)), problem)
-    cases = merged_leaves(tree, problem.solver)
-    assert [[leaf.index for leaf in case.leaves] for case in cases] == [[0], [1, 2]]
-    assert len(tree.leaves) == 3
-    assert sum(len(case.leaves) for case in cases) == 3

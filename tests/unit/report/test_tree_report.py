@@ -8,11 +8,10 @@ import pytest
 
 from comprehensive.algebra import Polynomial
 from comprehensive.optimize.algorithm import comprehensive_optimization
-from comprehensive.optimize.merge import merged_leaves
 from comprehensive.optimize.protocols import Kind
 from comprehensive.optimize.tree import Tree
 from comprehensive.report.tree_json import tree_to_json
-from comprehensive.report.tree_text import ASCII, render_cases, render_tree
+from comprehensive.report.tree_text import ASCII, render_tree
 from tests.schemas import schema_faults
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
@@ -80,26 +79,6 @@ def test_tree_prints_in_ascii_where_a_terminal_knows_nothing_else() -> None:
     text = render_tree(caching(), pruned=True, strokes=ASCII)
     assert text.isascii()
     assert "`- refuse Z_B < 2*B + 2" in text
-
-
-def test_cases_print_once_for_each_code() -> None:
-    words = BitCounter("words", "Z_B", 1, (B,), (0,))
-    registers = BitCounter("registers", "R_B", 8, (4,), (0,))
-    problem = problem_of([words, registers], [BitStrategy("smaller", ("words", "registers"), 0)])
-    tree = comprehensive_optimization(problem.initial(zeros(1)), problem)
-    text = render_cases(tree, merged_leaves(tree, problem.solver), describe=str)
-    assert (
-        text
-        == """\
-leaf 0
-  where B + 1 <= Z_B, 12 <= R_B
-  (False,)
-
-leaves 1, 2
-  where B + 1 <= Z_B, 8 <= R_B, R_B < 12
-  or 1 <= Z_B, Z_B < B + 1, 8 <= R_B
-  (True,)"""
-    )
 
 
 @pytest.mark.parametrize("occupancy", [False, True])
