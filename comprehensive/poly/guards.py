@@ -1,15 +1,12 @@
 """Guards that need not be tested.
 
-``if (i < n && j < n) S  -->  S`` where domain and facts imply the condition (floor grids), conjunct by conjunct;
-and the predicate of a block under which the guards that are left hold for all its threads (``i*B + B <= n``), so
-that one uniform branch chooses a body without them.
+``if (i < n && j < n) S  -->  S`` where domain and facts imply the condition (floor grids), conjunct by conjunct.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import product
 
 from comprehensive.loops.access import Access, Context, Mode, accesses
@@ -28,13 +25,11 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import with_bodies
-from comprehensive.poly.boxes import NoBoxError, extreme
-from comprehensive.poly.domains import Place, Reference, complete, domain, facts_at, reference_at
-from comprehensive.poly.elements import simplified
+from comprehensive.poly.domains import Reference, facts_at, reference_at
 from comprehensive.poly.indices import scope_of
 from comprehensive.poly.lifting import infeasible
 from comprehensive.poly.memo import remembered
-from comprehensive.poly.model import TRUE, Condition, Constraint
+from comprehensive.poly.model import Constraint
 
 # In no C program: an array that stands for the conditions, to learn what encloses them.
 _PROBE = "?"
@@ -48,16 +43,15 @@ class _Test:
     place: Reference
 
 
-def drop_implied_guards(nest: Nest, assuming: Condition = TRUE) -> Nest:
-    """The nest without the conditions of its bands that always hold; ``assuming`` holds in every block.
+def drop_implied_guards(nest: Nest) -> Nest:
+    """The nest without the conditions of its bands that always hold.
 
     An ``if`` whose condition is gone altogether leaves its statements; everything else stays as it is.
     """
-    extra = assuming.pieces[0] if len(assuming.pieces) == 1 else ()
     tests = _tests(nest)
     if not tests:
         return nest
-    kept = [_kept(nest, test, extra) for test in tests]
+    kept = [_kept(nest, test) for test in tests]
 
     def reduce(number: int, statement: If) -> tuple[Stmt, ...]:
         conjuncts = _conjuncts(statement.condition)
@@ -73,50 +67,7 @@ def drop_implied_guards(nest: Nest, assuming: Condition = TRUE) -> Nest:
     return replace(nest, body=_Rewriter(reduce).blocks(nest.body))
 
 
-@lru_cache(maxsize=256)
-def full_tile(nest: Nest, band: int) -> Condition | None:
-    """Return when a band's affine guards that speak of blocks hold for all threads and iterations.
-
-    A conjunction over iterators of the grid and scalars; None if there is no such guard, or none that can hold.
-    """
-    found: list[Constraint] = []
-    for test in _tests(nest):
-        if test.place.access.context.band != band:
-            continue
-        axes = test.place.axes
-        grid = {a.counter for a in axes if a.place is Place.GRID}
-        varying = tuple(a for a in axes if a.place is not Place.GRID)
-        facts = facts_at(nest, test.place)
-        for conjunct, keep in zip(_conjuncts(test.condition), _kept(nest, test, ()), strict=True):
-            guard = scope_of(nest).condition(conjunct, frozenset(a.iterator for a in axes))
-            if not keep or guard.opaque or len(guard.pieces) != 1:
-                continue
-            for constraint in guard.pieces[0]:
-                values = {a.iterator: a.value for a in axes}
-                polynomial = constraint.polynomial.substitute(values)
-                if constraint.equality or not grid & set(polynomial.symbols):
-                    continue
-                try:
-                    least = extreme(polynomial, varying, facts.lower, greatest=False)
-                except NoBoxError:
-                    continue
-                if not {a.counter for a in varying} & set(least.symbols):
-                    found.append(Constraint(least))
-    if not found:
-        return None
-    first = next(t.place for t in _tests(nest) if t.place.access.context.band == band)
-    grid_axes = tuple(a for a in first.axes if a.place is Place.GRID)
-    counters = {a.counter for a in grid_axes}
-    bounds = [c for c in domain(replace(first, axes=grid_axes)) if counters & set(c.polynomial.symbols)]
-    threads = tuple(a for a in first.axes if a.place is Place.THREAD)
-    symbols = tuple(sorted({s for c in found for s in c.polynomial.symbols}))
-    condition = simplified(
-        [tuple(dict.fromkeys(found))], (), complete(nest, bounds, (*grid_axes, *threads), symbols)
-    )
-    return None if condition.is_true else condition
-
-
-def _kept(nest: Nest, test: _Test, extra: tuple[Constraint, ...]) -> list[bool]:
+def _kept(nest: Nest, test: _Test) -> list[bool]:
     """Return for each conjunct of the condition whether it must be tested."""
     scope = scope_of(nest)
     axes = test.place.axes
@@ -146,7 +97,6 @@ def _kept(nest: Nest, test: _Test, extra: tuple[Constraint, ...]) -> list[bool]:
             infeasible(
                 (
                     *facts.constraints,
-                    *extra,
                     *outer,
                     *(Constraint(c.polynomial.substitute(values), c.equality) for c in (*left, *piece)),
                 ),

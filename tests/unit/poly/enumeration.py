@@ -80,8 +80,8 @@ def admissible(nest: Nest, point: Mapping[str, int]) -> bool:
     return all(value(c, point) for c in nest.preconditions)
 
 
-def touches(nest: Nest, point: Mapping[str, int]) -> Iterator[Touch]:
-    """All references in all iterations at a complete point."""
+def touches(nest: Nest, point: Mapping[str, int], *, guarded: bool = True) -> Iterator[Touch]:
+    """All references in all iterations at a complete point, in those that no guard lets through, too, on demand."""
     for access in accesses(nest):
         band = nest.bands[access.context.band].loops
         steps = [s for s in access.context.loops if s.is_block]
@@ -90,7 +90,7 @@ def touches(nest: Nest, point: Mapping[str, int]) -> Iterator[Touch]:
             for at_step in _serial(steps, {**point, **grid}):
                 for thread in _boxes([t.iterator for t in band], [t.extent for t in band], point):
                     for here in _serial(serial, {**at_step, **thread}):
-                        if all(value(g, here) for g in access.context.guards):
+                        if not guarded or all(value(g, here) for g in access.context.guards):
                             yield Touch(
                                 access,
                                 tuple(grid.values()),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Block, If, Stmt
-from comprehensive.poly.guards import drop_implied_guards, full_tile
+from comprehensive.poly.guards import drop_implied_guards
 from tests.examples import examples
-from tests.unit.poly.enumeration import holds, host, touches
-from tests.unit.poly.nests import assign, jacobi, let, loop, matadd, nest, stencil, threads, when
+from tests.unit.poly.enumeration import host, touches
+from tests.unit.poly.nests import assign, jacobi, let, loop, matadd, nest, threads, when
 
 
 def region(condition: str, dim: str = "n/B") -> Nest:
@@ -80,25 +79,3 @@ def test_a_dropped_test_keeps_declarations_in_a_scope_of_their_own() -> None:
         program="B",
     )
     assert isinstance(drop_implied_guards(subject).bands[0].body[0], Block)
-
-
-@pytest.mark.parametrize(("n", "B0", "m", "B1"), [(6, 2, 7, 3), (5, 2, 5, 3), (9, 4, 4, 1)])
-def test_full_tile_tells_whether_all_threads_of_a_block_pass_their_guards(
-    n: int, B0: int, m: int, B1: int
-) -> None:
-    subject = stencil(ceiling=True)
-    condition = full_tile(subject, 0)
-    assert condition is not None
-    point = host(subject, {"n": n, "m": m, "B0": B0, "B1": B1})
-    written: dict[tuple[int, ...], int] = {}
-    for touch in touches(subject, point):
-        written[touch.grid] = written.get(touch.grid, 0) + touch.access.mode.writes
-    for p in range(point["dim0"]):
-        for q in range(point["dim1"]):
-            full = written.get((p, q), 0) == B0 * B1
-            assert holds(condition, point | {"p": p, "q": q}) == full
-    assert not ifs_in(drop_implied_guards(subject, condition).bands[0].body)
-
-
-def test_floor_grids_have_no_partial_tiles() -> None:
-    assert full_tile(drop_implied_guards(matadd()), 0) is None
