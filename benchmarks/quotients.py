@@ -28,6 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.least import least_of
 from benchmarks.quotient_problems import BLOCKS, PROBLEMS, Limit, Problem, Value, gone_through, holds
 from comprehensive.algebra import (
     Atom,
@@ -42,7 +43,6 @@ from comprehensive.algebra import (
     ceiling_of,
     equal,
     floor_of,
-    least_of,
     less,
     product_of,
     smt,

@@ -10,7 +10,6 @@ from comprehensive.algebra.atom import Atom, Relation, at_least, at_most, equal,
 from comprehensive.algebra.certificate import Certificate, proves_contradiction
 from comprehensive.algebra.domains import box, divisors, multiples, powers_of_two
 from comprehensive.algebra.enumeration import Points, blocks, feasible
-from comprehensive.algebra.least import Case, least_of
 from comprehensive.algebra.loop_nest import as_loops
 from comprehensive.algebra.polynomial import Polynomial, product_of, sum_of
 from comprehensive.algebra.quotients import (
@@ -19,8 +18,6 @@ from comprehensive.algebra.quotients import (
     ceiling_of,
     floor_of,
     parameters_of,
-    remainder_of,
-    rounded_up,
     with_quotients,
 )
 from comprehensive.algebra.rational import RationalFunction
@@ -33,7 +30,6 @@ from comprehensive.algebra.whole import integral_quotient, whole_times
 
 __all__ = [
     "Atom",
-    "Case",
     "Certificate",
     "Consistent",
     "Defined",
@@ -61,15 +57,12 @@ __all__ = [
     "floor_of",
     "integral_quotient",
     "is_integer_symbol",
-    "least_of",
     "less",
     "multiples",
     "parameters_of",
     "powers_of_two",
     "product_of",
     "proves_contradiction",
-    "remainder_of",
-    "rounded_up",
     "sum_of",
     "triangularize",
     "whole_times",

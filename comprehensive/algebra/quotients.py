@@ -1,9 +1,9 @@
-"""Floors, ceilings and remainders: a quotient and what is known of signs in, a polynomial and what defines it out.
+"""Floors and ceilings: a quotient and what is known of signs in, a polynomial and what defines it out.
 
     floor_of(RationalFunction(N, s * B), signs)   -->   the symbol "floor(N/(B*s))", called k below, where
         s*B*k <= N,  N < s*B*k + s*B,  0 <= k      (the last where N is known not to be negative)
 
-    N mod (s*B) == 0    is    equal(remainder_of(N, s * B, signs).value, 0)    where the same atoms hold
+    N mod (s*B) == 0    is    equal(N - s * B * k, 0)    where the same atoms hold
 
 A definition has one solution for its symbol at every point of the others. So it belongs to the assumptions: decisions
 about the value may then be negated. The symbol is named by its quotient, so that equal quotients share it.
@@ -164,32 +164,6 @@ def ceiling_of(value: Value, signs: SignsOf) -> Defined:
         return Defined(settled)
     least = 1 if signs(fraction.above) <= POSITIVE else 0 if signs(fraction.above) <= AT_LEAST_0 else None
     return fraction.named(_CEILING, least)
-
-
-def rounded_up(value: Polynomial, unit: Polynomial | int, signs: SignsOf) -> Defined:
-    """The least multiple of a unit that is not below the value: registers of a warp, granules of shared memory.
-
-    ValueError unless the unit is known to be positive.
-    """
-    steps = ceiling_of(_quotient(value, unit, signs), signs)
-    return Defined(steps.value * unit, steps.quotients)
-
-
-def remainder_of(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> Defined:
-    """Return the value less the largest multiple of the divisor in it: 0 just where the divisor divides it.
-
-    ValueError unless the divisor is known to be positive.
-    """
-    steps = floor_of(_quotient(value, divisor, signs), signs)
-    return Defined(value - steps.value * divisor, steps.quotients)
-
-
-def _quotient(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> RationalFunction:
-    """The quotient in lowest terms; what is cancelled is checked here."""
-    below = divisor if isinstance(divisor, Polynomial) else Polynomial(divisor)
-    if not signs(below) <= POSITIVE:
-        raise ValueError(f"{below} is not known to be positive")
-    return RationalFunction(value, below)
 
 
 def _fraction(value: Value, signs: SignsOf) -> _Fraction:

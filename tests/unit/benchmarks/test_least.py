@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comprehensive.algebra import Polynomial, at_most, least_of
+from benchmarks.least import least_of
+from comprehensive.algebra import Polynomial, at_most
 from tests.unit.algebra.strategies import all_hold, points, polynomials
 
 B, s = Polynomial.symbol("B"), Polynomial.symbol("s")
