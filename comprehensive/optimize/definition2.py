@@ -165,13 +165,8 @@ class Coverage:
         return self.projected_gaps == ()
 
 
-def coverage(
-    tree: Tree[Fragment], problem: Problem[Fragment], machine: Sequence[str] | None = None
-) -> Coverage:
-    """Subtracts every case from the space, intersects each two, and projects the leaves.
-
-    `machine` names the machine parameters to eliminate; the limits of the counters by default.
-    """
+def coverage(tree: Tree[Fragment], problem: Problem[Fragment]) -> Coverage:
+    """Subtracts every case from the space, intersects each two, and eliminates the counters' limits from the leaves."""
     solver = problem.solver
     undecided: list[str] = []
     cases = [(f"leaf {leaf.index}", leaf.system, leaf.simplified) for leaf in tree.leaves]
@@ -181,11 +176,10 @@ def coverage(
     if gaps is None:
         undecided.append("whether leaves and dead ends fill the space")
     overlaps = _overlaps([(name, system) for name, system, _ in cases], solver)
-    names = tree.limits if machine is None else tuple(machine)
     projected_gaps: tuple[Gap, ...] | None = None
     try:
-        projections = [project(leaf.simplified, names) for leaf in tree.leaves]
-        projected_gaps = _gaps(project(space, names), projections, solver)
+        projections = [project(leaf.simplified, tree.limits) for leaf in tree.leaves]
+        projected_gaps = _gaps(project(space, tree.limits), projections, solver)
     except ValueError as reason:
         undecided.append(f"the projection on the program's parameters: {reason}")
     else:
@@ -224,12 +218,10 @@ def _point(system: System, solver: Solver) -> Point | None:
 
 @dataclass(frozen=True, slots=True)
 class OptimalLeaf:
-    """A leaf where the strategies of sigma(counter) do not improve the counter, with what each of them does there."""
+    """A leaf where the strategies of sigma(counter) do not improve the counter."""
 
     counter: str
     leaf: int
-    evidence: tuple[tuple[str, str], ...]
-    """Strategy and outcome, in the order of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,18 +259,13 @@ def _optimal_at(
     leaf: Leaf[Fragment], counter: Counter[Fragment], problem: Problem[Fragment]
 ) -> OptimalLeaf | None:
     before, fragment = problem.evaluate(counter, leaf.fragment), leaf.fragment
-    evidence: list[tuple[str, str]] = []
     for strategy in problem.sigma(counter, problem.strategies):
         outcome = problem.apply(strategy, fragment)
         if isinstance(outcome, NotApplicable):
-            evidence.append((strategy.name, outcome.reason))
             continue
         after = problem.evaluate(counter, outcome.fragment)
         if after.value == before.value:
             fragment = outcome.fragment
-            evidence.append((strategy.name, f"leaves {counter.name} at {problem.format(before.value)}"))
         elif problem.is_no_worse(counter, after, before):
             return None
-        else:
-            evidence.append((strategy.name, f"takes {counter.name} to {problem.format(after.value)}"))
-    return OptimalLeaf(counter.name, leaf.index, tuple(evidence))
+    return OptimalLeaf(counter.name, leaf.index)
