@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.gpu.ranking import Compared, rank_correlation, regret
 from comprehensive.machine.device import load_device
 from comprehensive.sass.launch import Launch
 from comprehensive.sass.predict import predict
-from comprehensive.sass.ranking import Compared, rank_correlation, regret
 from comprehensive.sass.read import read_all
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 

@@ -8,7 +8,7 @@ from statistics import geometric_mean
 from benchmarks.gpu.demotion.predicted import is_full
 from benchmarks.gpu.demotion.row import Row, by_model
 from benchmarks.gpu.demotion.variant import PRESSURE, STRATEGIES, Variant
-from comprehensive.sass.ranking import regret
+from benchmarks.gpu.ranking import regret
 
 MOST_REGRET = 0.03
 LEAST_SPEEDUP = 1.15

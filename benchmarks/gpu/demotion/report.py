@@ -10,8 +10,8 @@ from benchmarks.gpu.demotion.predicted import is_full, missing
 from benchmarks.gpu.demotion.row import Model, Row, by_model, by_paper, rows
 from benchmarks.gpu.demotion.timed import Timed
 from benchmarks.gpu.demotion.variant import DEFAULT, STRATEGIES, Plan, Variant
+from benchmarks.gpu.ranking import Compared, rank_correlation, regret
 from benchmarks.gpu.table import markdown_table
-from comprehensive.sass.ranking import Compared, rank_correlation, regret
 
 KEPT = 3
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from benchmarks.gpu.demotion.timed import Timed
 from benchmarks.gpu.demotion.variant import DEFAULT, Planned, Variant
-from comprehensive.sass.ranking import Compared
+from benchmarks.gpu.ranking import Compared
 
 MOST_REGISTERS = 255
 Model: TypeAlias = Callable[[Variant], float]

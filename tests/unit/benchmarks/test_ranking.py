@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comprehensive.sass.ranking import Compared, rank_correlation, regret
+from benchmarks.gpu.ranking import Compared, rank_correlation, regret
 
 
 def table(*pairs: tuple[float, float]) -> list[Compared]:
