@@ -20,7 +20,6 @@ from comprehensive.loops.traverse import (
     map_indices,
     rename,
     rename_expr,
-    uniform_names,
 )
 from comprehensive.loops.unswitch import unswitch
 
@@ -37,6 +36,5 @@ __all__ = [
     "rename",
     "rename_expr",
     "substitute",
-    "uniform_names",
     "unswitch",
 ]

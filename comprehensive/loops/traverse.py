@@ -36,7 +36,6 @@ from comprehensive.metafork.walk import (
     children,
     declared,
     expressions_in,
-    statements_in,
     subexpressions,
 )
 
@@ -151,12 +150,3 @@ def all_names(nest: Nest) -> frozenset[str]:
 def fresh_name(nest: Nest, base: str) -> str:
     """Return ``base``, or ``base_1``, ``base_2``...: the first that occurs nowhere in the nest."""
     return fresh(base, all_names(nest))
-
-
-def uniform_names(nest: Nest) -> frozenset[str]:
-    """Scalars that all threads of a block agree on: those of the nest, grid iterators, what blocks declare."""
-    names = {s.name for s in nest.scalars} | {g.iterator for g in nest.grid}
-    for statement in statements_in(nest.body):
-        if not isinstance(statement, Threads):
-            names |= declared(statement).keys()
-    return frozenset(names)

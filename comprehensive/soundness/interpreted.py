@@ -1,6 +1,6 @@
 """Definition 2 (ii) on the IR: a leaf computes what the source computes, under the reference interpreter.
 
-In: two nests and parameters.  Out: the first difference, or None.
+In: two nests and parameters, the source's first.  Out: the first difference, or None.
 """
 
 from __future__ import annotations
@@ -13,19 +13,6 @@ from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.sampling import all_scalars
-
-
-def disagreement(
-    source: Nest, leaf: Nest, arguments: Mapping[str, int | float], data: Mapping[str, Any], step: int
-) -> str | None:
-    """Return what differs bit by bit after a run of each, if anything; ``step`` stands for host scalars.
-
-    Only the host knows their values.
-
-    Where the source itself has undefined behaviour (an overflow, say), nothing is asked of the leaf.
-    """
-    expected = result(source, arguments, data, step)
-    return None if expected is None else difference(expected, leaf, arguments, data, step)
 
 
 def result(

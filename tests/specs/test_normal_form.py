@@ -27,12 +27,12 @@ from comprehensive.runtime.cpu import Outcome
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import Executables, build
-from comprehensive.soundness.interpreted import disagreement
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.compiled_specs import OPTIONS
 from tests.examples import quick_of
 from tests.laws.nests import nests_of
+from tests.specs.disagreement import disagreement
 from tests.specs.test_tiles import is_for_short_rows, with_sizes
 from tests.unit.schedule.tile_runs import compilation_of
 

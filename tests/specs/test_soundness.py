@@ -15,10 +15,10 @@ from comprehensive.driver import compile_file, problem_of
 from comprehensive.generate import outputs
 from comprehensive.optimize.definition2 import constraint_soundness, coverage, optimality
 from comprehensive.soundness.emulated import run_leaves
-from comprehensive.soundness.interpreted import disagreement
 from comprehensive.soundness.sampling import random_data, samples
 from tests.compiled_specs import OPTIONS, SPECS, BuiltSpecs, compiled, texts
 from tests.examples import quick_of
+from tests.specs.disagreement import disagreement
 
 POINTS = 12
 

@@ -17,10 +17,10 @@ from comprehensive.metafork.ast import IntLiteral
 from comprehensive.optimize.tree import Tree
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import Executables
-from comprehensive.soundness.interpreted import disagreement
 from comprehensive.soundness.sampling import random_data, samples
 from tests.compiled_specs import SPECS, BuiltSpecs, compiled
 from tests.examples import quick_of
+from tests.specs.disagreement import disagreement
 
 # Larger than a tile in every direction, dividing nothing, and barely: both kinds of tiles occur.
 SIZES: dict[str, list[dict[str, int | float]]] = {

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from comprehensive.loops.interpreter import UndefinedBehaviour, c_value, run
 from comprehensive.loops.ir import Threads
-from comprehensive.loops.rewrite import fold, fresh_name, map_bands, rename, uniform_names, unswitch
+from comprehensive.loops.rewrite import fold, fresh_name, map_bands, rename, unswitch
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.loops.verify import VerificationError, verify
 from comprehensive.metafork.ast import Binary, Break, Expr, If, Index, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from tests.examples import examples
-from tests.unit.loops.nests import body_of, nest_of, spec_nests
+from tests.unit.loops.nests import body_of, spec_nests
 
 
 def _expr(text: str, parameters: str = "int n, int m, int B, int *a") -> Expr:
@@ -176,14 +176,6 @@ def test_fresh_names_avoid_everything_in_the_nest() -> None:
     nest = body_of("int x = u; int x_1 = x; a[x_1] = 0;")
     assert fresh_name(nest, "x") == "x_2"
     assert fresh_name(nest, "B") == "B_1"
-
-
-def test_uniform_names_are_those_of_the_block() -> None:
-    nest = nest_of(
-        "meta_for (int v = 0; v < n; v++) for (int k = 0; k < s; k++) { int w = k; "
-        "meta_for (int u = 0; u < B; u++) { int x = u; a[x] = w; } }"
-    )
-    assert uniform_names(nest) == {"n", "B", "s", "v", "k", "w"}
 
 
 def test_types_follow_the_usual_arithmetic_conversions() -> None:
