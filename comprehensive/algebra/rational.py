@@ -71,10 +71,6 @@ class RationalFunction:
         """The same value as a polynomial, or None when the denominator contains a symbol."""
         return self.numerator if self.denominator.is_constant else None
 
-    def substitute(self, values: Mapping[str, Polynomial | Scalar]) -> RationalFunction:
-        """Replaces symbols, all at once. ZeroDivisionError when the denominator vanishes."""
-        return RationalFunction(self.numerator.substitute(values), self.denominator.substitute(values))
-
     def evaluate(self, point: Mapping[str, Scalar]) -> Fraction:
         """The value at a point. KeyError names a missing symbol, ZeroDivisionError tells of a pole."""
         return self.numerator.evaluate(point) / self.denominator.evaluate(point)

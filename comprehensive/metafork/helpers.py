@@ -38,8 +38,6 @@ from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import assigned_scalars, statements_in
 
-RETURN = "return"
-"""The name to which a function assigns its value."""
 _IGNORED = frozenset(("static", "inline", "extern", "const", "register"))
 
 

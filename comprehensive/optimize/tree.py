@@ -143,11 +143,6 @@ class Branch(Generic[Fragment]):
     undecided: str | None
     """The reason why the solver could not tell whether a point arrives here; None where one does."""
 
-    @property
-    def is_forced(self) -> bool:
-        """Whether one of the two edges is pruned, so that nothing is decided here."""
-        return isinstance(self.accept, Pruned) or isinstance(self.refuse, Pruned)
-
 
 @dataclass(frozen=True, slots=True)
 class Alternative(Generic[Fragment]):

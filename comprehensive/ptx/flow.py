@@ -71,10 +71,6 @@ class Step:
     symbols: tuple[str, ...]
 
     @property
-    def is_conditional(self) -> bool:
-        return self.guard is not None
-
-    @property
     def reads(self) -> tuple[int, ...]:
         """The registers that the step reads: its uses and the guard."""
         return self.uses if self.guard is None else (*self.uses, self.guard)

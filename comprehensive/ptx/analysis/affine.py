@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
@@ -86,11 +85,6 @@ class Affine:
                 return f"{name}"
             case _:
                 return f"{found.kind}"
-
-    @cached_property
-    def symbol_of(self) -> Mapping[tuple[str, tuple[object, ...]], int]:
-        """Numbers of symbols by kind and key."""
-        return MappingProxyType({(s.kind, s.key): number for number, s in enumerate(self.symbols)})
 
 
 def affine_of(ssa: Ssa, operand_values: Sequence[Sequence[int]], loops: Loops, tree: Tree) -> Affine:

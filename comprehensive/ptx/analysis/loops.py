@@ -56,13 +56,6 @@ class Loops:
         """The loops by their header."""
         return {loop.header: loop for loop in self.loops}
 
-    def preheader(self, loop: Loop) -> int | None:
-        """The block before the loop that goes nowhere else."""
-        if len(loop.entering) != 1:
-            return None
-        block = self.cfg.blocks[loop.entering[0]]
-        return None if block.is_fork else block.number
-
     def depth(self, block: int) -> int:
         """Return the number of loops that the block stands in."""
         inside = self.innermost[block]

@@ -5,7 +5,7 @@ In: liveness, and what is known of values.  Out: a :class:`Pressure`, words befo
     live_words_of(live)[7]   # ML0 before step 7: that takes no more than liveness
     pressure = pressure_of(live, ssa, variance)
     pressure.words[7]        # the same
-    pressure.ml0, pressure.ml1, pressure.ml2        # the greatest: 72, 70, 68
+    pressure.ml2             # the greatest of ML2: 68
 
 ML0 counts all that is live: 64 bits are two words, predicates none (they have their own).  ML1 leaves out what ptxas
 computes again where it is needed: parameters, literals, addresses of variables, and sums of such.  ML2 also leaves out
@@ -42,14 +42,6 @@ class Pressure:
     """Registers that ML1 leaves out."""
     uniform: frozenset[int]
     """Registers that ML2 leaves out besides."""
-
-    @property
-    def ml0(self) -> int:
-        return max(self.words, default=0)
-
-    @property
-    def ml1(self) -> int:
-        return max(self.not_again, default=0)
 
     @property
     def ml2(self) -> int:

@@ -80,7 +80,6 @@ class Part:
     steps: tuple[Step, ...]
     actions: tuple[Action, ...]
     end: Callable[[Lanes], None]
-    end_step: Step | None
     meets: Array | None
 
 
@@ -95,13 +94,12 @@ def built(
         steps = flow.steps[begin:end]
         ends = bool(steps) and ends_part(steps[-1])
         actions = tuple(_guarded(frame, step, shared) for step in (steps[:-1] if ends else steps))
-        end_step = steps[-1] if ends else None
         builder = _Ends(frame, shared, first + number, position_of, end)
-        finish = builder.of(end_step) if end_step is not None else builder.onwards()
+        finish = builder.of(steps[-1]) if ends else builder.onwards()
         if begin == end:
             finish = builder.returns()
         mask = _mask(frame, steps[0]) if steps and meets(steps[0]) else None
-        parts.append(Part(frame, tuple(steps), actions, finish, end_step, mask))
+        parts.append(Part(frame, tuple(steps), actions, finish, mask))
     return parts
 
 

@@ -34,9 +34,8 @@ DYNAMIC = "dynamic shared memory"
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a launch: bytes of the heap and of each thread's stack, activations of one function."""
+    """Limits of a launch: bytes of each thread's stack, activations of one function."""
 
-    heap_bytes: int
     stack_bytes: int
     recursion: int
 

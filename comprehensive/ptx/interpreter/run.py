@@ -81,7 +81,7 @@ def run(
     if function is None:
         raise launch_error(f"there is no kernel '{kernel}'", f"one of {', '.join(module.kernels) or 'none'}")
     shape = _shape(function, _dim3(grid, "grid"), _dim3(block, "block"))
-    limits = Limits(heap_bytes, stack_bytes, recursion)
+    limits = Limits(stack_bytes, recursion)
     random = None if drawn is None else Random(drawn)
     memory = Memory() if random is None else DelayedMemory(random)
     passed = place_arguments(function, args, memory)

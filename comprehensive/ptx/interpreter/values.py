@@ -59,7 +59,6 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 """``b128`` is not among them: its registers are two words of 64 bits."""
 
-TYPE_WORDS = frozenset({*DTYPES, "b128"})
 ELEMENT = {"f16x2": "f16", "bf16x2": "bf16", "u16x2": "u16", "s16x2": "s16", "f32x2": "f32"}
 """The types of the halves of packed types."""
 

@@ -23,7 +23,6 @@ from comprehensive.sass.instruction import Instruction
 from comprehensive.sass.spills.local_access import LocalAccess, is_local, local_access
 from comprehensive.sass.spills.prologue import REGISTERS, STACK_POINTER
 
-_POINTER = f"R{STACK_POINTER}"
 _MASK = 1 << STACK_POINTER
 _IMMEDIATES = frozenset({0x810, 0x836})
 """``IADD3 R1, R1, n, RZ`` and ``VIADD R1, R1, n``: the number stands in bits 32 to 63."""

@@ -66,15 +66,13 @@ ret;
 """
 
 
-def test_nested_loops_have_headers_preheaders_and_trips():
+def test_nested_loops_have_headers_and_trips():
     analyses = analysed(LOOP)
     outer, inner = analyses.loops.loops
     assert (outer.header, outer.blocks, outer.depth, outer.parent) == (1, {1, 2, 3}, 1, -1)
     assert (inner.header, inner.blocks, inner.depth, inner.parent) == (2, {2}, 2, 0)
     assert inner.latches == (2,)
     assert inner.exits == ((2, 3),)
-    assert analyses.loops.preheader(outer) == 0
-    assert analyses.loops.preheader(inner) == 1
     trips = analyses.affine.trips
     assert (trips[0].constant, trips[1].constant) == (31, 9)
     assert trips[0].is_only
