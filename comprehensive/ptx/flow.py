@@ -352,7 +352,7 @@ class _Scopes:
     def _error(self, code: str, message: str, position: int, help: str) -> CompileError:
         statement = self._function.body[position]
         return CompileError(
-            (Diagnostic(Severity.ERROR, code, message, _span(self._function, statement), help=help),)
+            (Diagnostic(Severity.ERROR, code, message, span_of(self._function, statement), help=help),)
         )
 
 
@@ -362,8 +362,8 @@ def _outwards(scope: _Scope | None) -> Iterator[_Scope]:
         scope = scope.outer
 
 
-def _span(function: Function, statement: Statement) -> Span | None:
-    """Return where a statement stands; None for one that a pass has made."""
+def span_of(function: Function, statement: Statement) -> Span | None:
+    """Return where a statement stands, without what stands before it; None for one that a pass has made."""
     if statement.end == MADE:
         return None
     return Span(function.file, token_start(function.file, statement), statement.end)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
-from comprehensive.ptx.body import token_start
-from comprehensive.ptx.flow import Flow, Step, flow_of
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.ptx.flow import Flow, Step, flow_of, span_of
 from comprehensive.ptx.interpreter.binding import Frame
 from comprehensive.ptx.interpreter.calls import Callee, operands_of_call, slot_of_parameter
 from comprehensive.ptx.interpreter.control import Part, Shared, built
@@ -26,7 +25,7 @@ from comprehensive.ptx.interpreter.registers import RegisterFile
 from comprehensive.ptx.interpreter.stacks import NAME as STACK
 from comprehensive.ptx.interpreter.variables import Declared, declared, initial_bytes
 from comprehensive.ptx.module import Function, Module
-from comprehensive.ptx.statements import MADE, Close, Declaration, Instruction, Open
+from comprehensive.ptx.statements import Close, Declaration, Instruction, Open
 
 _ALLOCATED = frozenset({".local", ".shared", ".param", ".global", ".const"})
 DYNAMIC = "dynamic shared memory"
@@ -119,19 +118,11 @@ def unsupported(function: Function, what: str, step: Step | None) -> CompileErro
                 Severity.ERROR,
                 "CF1011",
                 f"unsupported by the interpreter: {what}, in '{function.symbol}'",
-                None if step is None else span_of(function, step),
+                None if step is None else span_of(function, step.instruction),
                 help="run this kernel on a device, or without this instruction",
             ),
         )
     )
-
-
-def span_of(function: Function, step: Step) -> Span | None:
-    """Return where the statement of a step stands; None for one that a pass has made."""
-    statement = step.instruction
-    if statement.end == MADE:
-        return None
-    return Span(function.file, token_start(function.file, statement), statement.end)
 
 
 # --- which functions -----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from random import Random
 import numpy as np
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Note, Severity
-from comprehensive.ptx.flow import Step
+from comprehensive.ptx.flow import Step, span_of
 from comprehensive.ptx.interpreter.arguments import Argument, copy_in, copy_out, launch_error, place_arguments
 from comprehensive.ptx.interpreter.barriers import Barriers
 from comprehensive.ptx.interpreter.control import Part, Shared
@@ -28,7 +28,7 @@ from comprehensive.ptx.interpreter.grid_before import GridBefore
 from comprehensive.ptx.interpreter.lanes import Lanes, lanes_of, merged
 from comprehensive.ptx.interpreter.machine import Dim3, Machine, Shape
 from comprehensive.ptx.interpreter.memory import Memory
-from comprehensive.ptx.interpreter.program import Limits, Linked, build, link, span_of
+from comprehensive.ptx.interpreter.program import Limits, Linked, build, link
 from comprehensive.ptx.interpreter.scheduler import Place, Scheduler
 from comprehensive.ptx.interpreter.stacks import NAME as STACK
 from comprehensive.ptx.module import Function, Module
@@ -287,7 +287,7 @@ class _Execution:
                     Severity.ERROR,
                     fault.code,
                     text,
-                    None if step is None else span_of(function, step),
+                    None if step is None else span_of(function, step.instruction),
                     notes=notes,
                     help=fault.help,
                 ),

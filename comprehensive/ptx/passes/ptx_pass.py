@@ -19,11 +19,11 @@ from typing import Any, ClassVar, TypeAlias
 from comprehensive.diagnostics import CompileError, Span
 from comprehensive.ptx.body import COMMENT, STRING, token_start
 from comprehensive.ptx.build import ALONE, Build
-from comprehensive.ptx.flow import flow_of
+from comprehensive.ptx.flow import flow_of, span_of
 from comprehensive.ptx.module import Function, Item, Module
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.printer import print_statement
-from comprehensive.ptx.statements import MADE, Directive, Instruction, Statement
+from comprehensive.ptx.statements import Directive, Instruction, Statement
 
 Option: TypeAlias = int | bool | str
 
@@ -223,13 +223,6 @@ def strange_statement(function: Function, module: Module) -> tuple[Span | None, 
         if opcode.base == "wgmma":
             return span_of(function, step.instruction), f"'{opcode.text}' uses registers while others run"
     return None
-
-
-def span_of(function: Function, statement: Statement) -> Span | None:
-    """The statement without what stands before it; None for one that a pass has made."""
-    if statement.end == MADE:
-        return None
-    return Span(function.file, token_start(function.file, statement), statement.end)
 
 
 def _head_span(function: Function) -> Span:
