@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from comprehensive.ptx.analysis.dominators import dominators_of
-from comprehensive.ptx.analysis.graphs import reverse_postorder, reversed_edges
+from comprehensive.ptx.analysis.graphs import Block, reverse_postorder, reversed_edges
 from comprehensive.ptx.analysis.loops import Loops, loops_of
 from comprehensive.sass.instruction import Instruction
 
@@ -28,23 +28,6 @@ _TABLES = frozenset({"BRX", "BRXU", "JMX", "JMXU"})
 _LEAVING = frozenset({"EXIT", "RET", "KILL"})
 _CALLS = frozenset({"CALL"})
 _TARGET = re.compile(r"(?:^|,)(0x[0-9a-f]+)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Instructions ``start`` to ``end`` (excluded); ``leaves`` says that the procedure may be left at its end."""
-
-    number: int
-    start: int
-    end: int
-    successors: tuple[int, ...]
-    predecessors: tuple[int, ...]
-    leaves: bool
-
-    @property
-    def is_fork(self) -> bool:
-        """Whether there is more than one way on."""
-        return len(self.successors) + self.leaves > 1
 
 
 @dataclass(frozen=True)

@@ -17,32 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from comprehensive.ptx.analysis.graphs import reverse_postorder
+from comprehensive.ptx.analysis.graphs import Block, reverse_postorder
 from comprehensive.ptx.flow import Flow, Step
 
 BRANCHES = frozenset({"bra", "brx"})
 LEAVING = frozenset({"exit", "ret", "trap"})
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Steps from ``start`` to ``end``; ``leaves`` says that the function may be left at its end."""
-
-    number: int
-    start: int
-    end: int
-    successors: tuple[int, ...]
-    predecessors: tuple[int, ...]
-    leaves: bool
-
-    @property
-    def steps(self) -> range:
-        return range(self.start, self.end)
-
-    @property
-    def is_fork(self) -> bool:
-        """Whether there is more than one way on."""
-        return len(self.successors) + self.leaves > 1
 
 
 @dataclass(frozen=True)

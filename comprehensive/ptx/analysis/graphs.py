@@ -11,6 +11,7 @@ Graphs of control flow, of PTX or of machine code, are :class:`Graph`: what domi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 UNREACHED = -1
@@ -18,21 +19,26 @@ UNREACHED = -1
 Adjacency = Sequence[Sequence[int]]
 
 
-class Node(Protocol):
-    """A basic block; ``leaves`` says that the function may be left at its end."""
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A basic block, the steps or instructions from ``start`` to ``end``; ``leaves`` says that the function may be left
+    at its end."""
+
+    number: int
+    start: int
+    end: int
+    successors: tuple[int, ...]
+    predecessors: tuple[int, ...]
+    leaves: bool
 
     @property
-    def number(self) -> int: ...
-    @property
-    def successors(self) -> tuple[int, ...]: ...
-    @property
-    def predecessors(self) -> tuple[int, ...]: ...
-    @property
-    def leaves(self) -> bool: ...
+    def steps(self) -> range:
+        return range(self.start, self.end)
+
     @property
     def is_fork(self) -> bool:
         """Whether there is more than one way on."""
-        ...
+        return len(self.successors) + self.leaves > 1
 
 
 class Graph(Protocol):
@@ -42,7 +48,7 @@ class Graph(Protocol):
     """
 
     @property
-    def blocks(self) -> Sequence[Node]: ...
+    def blocks(self) -> Sequence[Block]: ...
     @property
     def order(self) -> tuple[int, ...]: ...
 
