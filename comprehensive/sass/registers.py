@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+
+from comprehensive.ptx.analysis.liveness import numbers_in
 
 FILES = ("R", "P", "UR", "UP")
 """Prefixes of the four files of registers, in the order of the fields of :class:`Registers`."""
@@ -49,15 +50,10 @@ class Registers:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(
-            f"{file}{number}" for file, mask in zip(FILES, self.masks, strict=True) for number in _ones(mask)
+            f"{file}{number}"
+            for file, mask in zip(FILES, self.masks, strict=True)
+            for number in numbers_in(mask)
         )
 
 
 NONE = Registers()
-
-
-def _ones(mask: int) -> Iterator[int]:
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest

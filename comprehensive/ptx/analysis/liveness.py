@@ -5,7 +5,7 @@ In: a :class:`Cfg`.  Out: a :class:`Liveness`::
     live = liveness_of(cfg)
     live.live_in[2]            # mask at the beginning of block 2
     live.before[7]             # mask before step 7
-    registers_in(live.before[7])   # (0, 3): their numbers
+    numbers_in(live.before[7])   # (0, 3): their numbers
 
 A definition under a guard does not end a value.  Result registers of a function are read where it is left.
 """
@@ -67,7 +67,7 @@ class Liveness:
         for number, mask in enumerate((*self.before, 0)):
             changed = mask ^ last
             if changed:
-                for register in registers_in(changed):
+                for register in numbers_in(changed):
                     if mask >> register & 1:
                         begun[register] = number
                     else:
@@ -89,7 +89,7 @@ def liveness_of(cfg: Cfg) -> Liveness:
         used, defined = _summary(cfg, block.steps, bits)
         read.append(used)
         kept.append(~defined)
-    results = _results(cfg)
+    results = results_of(cfg)
     live_in = list(read)
     live_out = [results if block.leaves else 0 for block in cfg.blocks]
     order = [*reversed(cfg.order), *reversed(cfg.unreachable)]
@@ -115,8 +115,12 @@ def liveness_of(cfg: Cfg) -> Liveness:
     return Liveness(cfg, tuple(live_in), tuple(live_out))
 
 
-def registers_in(mask: int) -> Iterator[int]:
-    """The numbers whose bits are set, least first."""
+def numbers_in(mask: int) -> Iterator[int]:
+    """The numbers whose bits are set, least first.
+
+    >>> list(numbers_in(0b1010))
+    [1, 3]
+    """
     data = mask.to_bytes((mask.bit_length() + 7) // 8, "little")
     for index, byte in enumerate(data):
         if byte:
@@ -151,7 +155,8 @@ def _mask(registers: set[int], bits: list[int]) -> int:
     return found
 
 
-def _results(cfg: Cfg) -> int:
+def results_of(cfg: Cfg) -> int:
+    """The registers that a function gives back."""
     flow = cfg.flow
     return sum(
         1 << flow.names[r.name] for r in flow.function.returns if r.is_register and r.name in flow.names

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeGuard
 
 from comprehensive.ptx.analysis.cfg import Block, Cfg
 from comprehensive.ptx.analysis.dominators import Tree
-from comprehensive.ptx.analysis.liveness import Liveness, registers_in
+from comprehensive.ptx.analysis.liveness import Liveness, numbers_in
 from comprehensive.ptx.module import Function
 from comprehensive.ptx.statements import Declaration, Statement
 
@@ -144,7 +144,7 @@ def _phi_registers(
     for number in cfg.order:
         if len(cfg.blocks[number].predecessors) > 1:
             wanted |= liveness.live_in[number]
-    defining: dict[int, list[int]] = {r: [] for r in registers_in(wanted) if r not in fixed}
+    defining: dict[int, list[int]] = {r: [] for r in numbers_in(wanted) if r not in fixed}
     for number in cfg.order:
         for step in cfg.blocks[number].steps:
             for register in cfg.flow.steps[step].defines:

@@ -17,12 +17,13 @@ computed only where every way on comes to it: not ahead of a loop that may go on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 from comprehensive.ptx.analysis.cfg import Cfg
+from comprehensive.ptx.analysis.liveness import numbers_in
 
 _T = TypeVar("_T")
 
@@ -73,18 +74,6 @@ class Motion:
     @cached_property
     def _inserted(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
         return _by_expression(sorted(self.insert.items()))
-
-
-def numbers_in(mask: int) -> Iterator[int]:
-    """Yield the numbers of the bits of a mask, from the lowest.
-
-    >>> list(numbers_in(0b1010))
-    [1, 3]
-    """
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
 
 
 def _by_expression(masks: Iterable[tuple[_T, int]]) -> Mapping[int, tuple[_T, ...]]:

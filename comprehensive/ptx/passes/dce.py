@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.cfg import Block, Cfg, cfg_of
+from comprehensive.ptx.analysis.liveness import results_of
 from comprehensive.ptx.build import Build
 from comprehensive.ptx.flow import Step, flow_of
 from comprehensive.ptx.module import Function, Module
@@ -76,16 +77,10 @@ def _strong_liveness(cfg: Cfg) -> list[int]:
 
 
 def _live_out(cfg: Cfg, block: Block, live_in: Sequence[int]) -> int:
-    live = _results(cfg) if block.leaves else 0
+    live = results_of(cfg) if block.leaves else 0
     for successor in block.successors:
         live |= live_in[successor]
     return live
-
-
-def _results(cfg: Cfg) -> int:
-    """Registers that a function gives back."""
-    names = [parameter.name for parameter in cfg.flow.function.returns if parameter.is_register]
-    return _mask(cfg.flow.names[name] for name in names)
 
 
 def _before(cfg: Cfg, step: Step, live: int) -> int:

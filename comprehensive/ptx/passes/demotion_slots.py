@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.liveness import Liveness, registers_in
+from comprehensive.ptx.analysis.liveness import Liveness, numbers_in
 from comprehensive.ptx.passes.demotion_values import Value
 from comprehensive.ptx.passes.slot_coloring import Coloring, anywhere, coloring
 
@@ -31,7 +31,7 @@ def slots_of(values: Sequence[Value], live: Liveness, most: int) -> Coloring:
         kept = 0
         for step in value.stores:
             kept |= live.after[step]
-        for other in registers_in(kept & demoted & ~(1 << number)):
+        for other in numbers_in(kept & demoted & ~(1 << number)):
             interferes[number].add(other)
             interferes[other].add(number)
     return coloring(widths, interferes, most, anywhere)

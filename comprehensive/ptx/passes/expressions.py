@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from comprehensive.ptx.analysis.cfg import Cfg
+from comprehensive.ptx.analysis.liveness import numbers_in
 from comprehensive.ptx.flow import Flow, Step
 from comprehensive.ptx.opcodes import Effect, Opcode
 from comprehensive.ptx.operands import Name, Operand
-from comprehensive.ptx.passes.code_motion import Local, numbers_in
+from comprehensive.ptx.passes.code_motion import Local
 from comprehensive.ptx.passes.dce import has_effect
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.statements import Close, Open, Statement

@@ -8,7 +8,7 @@ import pytest
 
 from comprehensive.ptx.analysis.cfg import Cfg
 from comprehensive.ptx.analysis.graphs import UNREACHED
-from comprehensive.ptx.analysis.liveness import registers_in
+from comprehensive.ptx.analysis.liveness import numbers_in
 from tests.ptx.random_programs import analysed, random_graph
 
 SEEDS = range(60)
@@ -152,4 +152,4 @@ def test_loops_are_what_reaches_a_latch_without_its_header(seed: int) -> None:
 
 
 def test_the_numbers_of_a_mask_are_its_bits() -> None:
-    assert list(registers_in(0b1000_0000_0010_0001)) == [0, 5, 15]
+    assert list(numbers_in(0b1000_0000_0010_0001)) == [0, 5, 15]
