@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations
 
 from comprehensive.diagnostics import DiagnosticSink, Span
-from comprehensive.metafork.ast import Address, Addresses, Assign, Function, Index, MetaSchedule
-from comprehensive.metafork.walk import arrays, statements_in
+from comprehensive.metafork.ast import Address, Addresses, Function, MetaSchedule
+from comprehensive.metafork.walk import arrays, arrays_assigned
 
 
 def data_of(region: MetaSchedule, parameters: AbstractSet[str]) -> frozenset[str]:
@@ -34,11 +34,7 @@ def ways(region: MetaSchedule, parameters: AbstractSet[str]) -> Iterator[Address
 def shared(region: MetaSchedule, parameters: AbstractSet[str]) -> Iterator[tuple[str, str, Address, Address]]:
     """Pairs of names of a region, one of them written, that may be in the data of one parameter."""
     used = arrays(region.body)
-    written = {
-        s.target.array
-        for s in statements_in(region.body)
-        if isinstance(s, Assign) and isinstance(s.target, Index)
-    }
+    written = arrays_assigned(region.body)
     found: dict[tuple[str, str, Address, Address], None] = {}
     for way in ways(region, used & parameters):
         places = sorted((item for item in way if item[0] in used), key=lambda item: item[0])

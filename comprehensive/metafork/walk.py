@@ -221,6 +221,13 @@ def arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
     return frozenset(node.array for node in subexpressions_in(body) if isinstance(node, Index))
 
 
+def arrays_assigned(body: Iterable[Stmt]) -> frozenset[str]:
+    """The arrays of which statements assign elements."""
+    return frozenset(
+        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
+    )
+
+
 def too_deep(roots: tuple[Stmt, ...] | tuple[Expr, ...], limit: int) -> Expr | Stmt | None:
     """A node that lies more than ``limit`` levels below the roots, if there is one."""
     pending: list[tuple[Expr | Stmt, int]] = [(root, 1) for root in reversed(roots)]

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from comprehensive.metafork.ast import Declare, For, IntLiteral, MetaFor, Parameter, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText, RegionTree
+from comprehensive.metafork.walk import arrays_assigned
 from comprehensive.pragmas.clauses import reductions
 from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import Dimension, dimension
 from comprehensive.pragmas.directives import Directive
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
 from comprehensive.reductions.operators import operator_called
-from comprehensive.reductions.split import Split, arrays_assigned, split
+from comprehensive.reductions.split import Split, split
 
 
 def once(loop: For, stores: Sequence[Stmt], name: Namer) -> For:

@@ -38,10 +38,10 @@ from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.notation import MetaFork, RegionText, RegionTree
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.structure import perfect_run
-from comprehensive.metafork.walk import names, own_expressions, statements_in, subexpressions
+from comprehensive.metafork.walk import arrays_assigned, names, own_expressions, statements_in, subexpressions
 from comprehensive.reductions.accumulators import Obstacle
 from comprehensive.reductions.operators import update_of
-from comprehensive.reductions.split import Split, arrays_assigned, split
+from comprehensive.reductions.split import Split, split
 
 
 class InAnyOrder(MetaFork):

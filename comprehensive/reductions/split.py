@@ -47,7 +47,14 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote, wrapping
-from comprehensive.metafork.walk import arrays, assigned_scalars, leaves_loop, own_expressions, statements_in
+from comprehensive.metafork.walk import (
+    arrays,
+    arrays_assigned,
+    assigned_scalars,
+    leaves_loop,
+    own_expressions,
+    statements_in,
+)
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
 from comprehensive.reductions.counts import MOST_PARTS, Counts, Level, counts_of, may_overflow, small_enough
 
@@ -209,13 +216,6 @@ def _needed(body: tuple[Stmt, ...], loop: For, read: AbstractSet[str]) -> tuple[
         if kept == left:
             return kept
         left = kept
-
-
-def arrays_assigned(body: tuple[Stmt, ...]) -> frozenset[str]:
-    """The arrays of which statements assign elements."""
-    return frozenset(
-        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
-    )
 
 
 def _speaks_of(body: tuple[Stmt, ...], name: str) -> bool:

@@ -22,7 +22,7 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated, conditional_parts
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, ScalarType, Stmt
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import arrays_assigned, expressions_in, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.equalize import is_in_extents, is_inside
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
@@ -157,9 +157,7 @@ def operands_of(
     for reference in _references(around, data):
         if reference.array in held and reference != held[reference.array]:
             raise _NoPieceError(f"'{data[reference.array]}' is used in the loop and beside it")
-    written = {
-        s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
-    }
+    written = arrays_assigned(around)
     shared = {c.name for c in tile.coordinates}
     if assigned := looked_up & (set(held) | written):
         raise _NoPieceError(f"'{data[min(assigned)]}' has numbers of rows, and is assigned")

@@ -17,9 +17,9 @@ from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.normalize.before_loop import read_before
 from comprehensive.loops.normalize.inlined import is_in_subscripts
-from comprehensive.metafork.ast import Assign, Conditional, Declare, Expr, For, Index, Stmt
+from comprehensive.metafork.ast import Conditional, Declare, Expr, For, Index, Stmt
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in
+from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, expressions_in
 from comprehensive.schedule.operands import loop_of
 
 
@@ -51,11 +51,8 @@ def _looked_up(nest: Nest, body: Sequence[Stmt], loop: For, scalar: Declare) -> 
     type = nest.array(element.array).type
     if not (type.is_integer and scalar.type.holds(type)):
         return None  # it is another number in the scalar
-    written = {
-        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
-    }
     changing = assigned_scalars(body)
-    if element.array in written or scalar.name in changing or names_read(element) & changing:
+    if element.array in arrays_assigned(body) or scalar.name in changing or names_read(element) & changing:
         return None
     others = tuple(s for s in body if s is not loop)
     in_loop = all(is_in_subscripts(scalar.name, whole) for whole in expressions_in(loop.body))

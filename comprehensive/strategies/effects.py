@@ -10,8 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.loops.access import names_read
-from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
+from comprehensive.metafork.ast import Declare, Expr, Index, Stmt
+from comprehensive.metafork.walk import (
+    arrays_assigned,
+    assigned_scalars,
+    expressions_in,
+    subexpressions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +28,7 @@ class Effects:
 
 
 def effects_of(body: tuple[Stmt, ...]) -> Effects:
-    stores = frozenset(
-        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
-    )
-    return Effects(assigned_scalars(body), stores)
+    return Effects(assigned_scalars(body), arrays_assigned(body))
 
 
 def may_change(expr: Expr, effects: Effects, constants: frozenset[str]) -> bool:

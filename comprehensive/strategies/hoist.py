@@ -38,7 +38,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import bodies, expressions_in, leaves_loop, statements_in
+from comprehensive.metafork.walk import arrays_assigned, bodies, expressions_in, leaves_loop, statements_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,7 @@ def hoistable_loops(nest: Nest) -> Iterator[Hoistable | Stays]:
 
 def written_arrays(nest: Nest) -> frozenset[str]:
     """The arrays, local ones included, that some statement of the nest assigns."""
-    return frozenset[str]().union(*(_written_in(band.body) for band in nest.bands))
-
-
-def _written_in(body: tuple[Stmt, ...]) -> frozenset[str]:
-    return frozenset(
-        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
-    )
+    return frozenset[str]().union(*(arrays_assigned(band.body) for band in nest.bands))
 
 
 def uniform_extent(nest: Nest, loop: For) -> Expr | Stays:
@@ -168,7 +162,7 @@ def _take_out(nest: Nest, iterator: str, extent: Expr, written: frozenset[str]) 
 def _touched(loop: For) -> tuple[frozenset[str], frozenset[str]]:
     """Names of arrays that a loop writes, and all that it touches."""
     touched = frozenset[str]().union(*(names_read(e) for e in expressions_in(loop.body)))
-    return _written_in(loop.body), touched
+    return arrays_assigned(loop.body), touched
 
 
 class _Taker:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Array, KeptLinear, Nest
@@ -29,10 +30,10 @@ from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.loops.traverse import map_indices
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, Index, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import arrays_assigned, expressions_in, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,7 @@ def delinearize(
 ) -> Delinearized:
     """The bodies over views of the arrays of the nest; ``0 <= name < limit`` for each coordinate of a point."""
     subscripts = Subscripts.of(nest, bodies, coordinates)
-    statements = [s for body in bodies for s in statements_in(body)]
-    written = {s.target.array for s in statements if isinstance(s, Assign) and isinstance(s.target, Index)}
+    written = arrays_assigned(chain.from_iterable(bodies))
     everything = [e for body in bodies for x in expressions_in(body) for e in subexpressions(x)]
     views: dict[str, _Views] = {}
     for array in nest.arrays:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.normalize.carried_reads import with_carried_reads_held
@@ -26,9 +27,9 @@ from comprehensive.loops.normalize.single_assignment import single_assigned
 from comprehensive.loops.normalize.sink import sunk
 from comprehensive.loops.normalize.subscripts import types_at_points
 from comprehensive.loops.traverse import all_names, declared_names
-from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import arrays_assigned
 
 
 def normalize_points(
@@ -62,7 +63,6 @@ def normalize_points(
 def _read_only(arrays: Sequence[Array], bodies: Sequence[tuple[Stmt, ...]]) -> dict[str, ScalarType]:
     """The types of the arrays whose data no body writes, or not what is read through them."""
     pointers = {a.name: a.pointer for a in arrays}
-    statements = (s for body in bodies for s in statements_in(body))
-    targets = (s.target.array for s in statements if isinstance(s, Assign) and isinstance(s.target, Index))
-    written = {pointers[array] for array in targets if array in pointers}
+    assigned = arrays_assigned(chain.from_iterable(bodies))
+    written = {pointers[array] for array in assigned if array in pointers}
     return {a.name: a.type for a in arrays if a.const or a.pointer not in written}
