@@ -19,7 +19,7 @@ from typing import assert_never
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.counters.shared_words import KERNEL_NAME
-from comprehensive.kernel_ir.axes import AXES, on_axes, product_of
+from comprehensive.kernel_ir.axes import AXES, on_axes
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Variant
@@ -46,6 +46,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.terms import product as product_of
 from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
 
 Count = RationalFunction | None

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, ScalarType
+from comprehensive.metafork.terms import product
 
 AXES = ("x", "y", "z")
 
@@ -26,14 +27,6 @@ def on_axes(items: Sequence[_Item]) -> tuple[tuple[_Item, ...], ...]:
     last = len(AXES) - 1
     alone = tuple((item,) for item in tuple(reversed(items))[:last])
     return (*alone, tuple(items[:-last])) if len(items) > last else alone
-
-
-def product_of(extents: Sequence[Expr]) -> Expr:
-    """The number of places along an axis."""
-    result = extents[0]
-    for extent in extents[1:]:
-        result = Binary("*", result, extent)
-    return result
 
 
 def axis_extents(extents: Sequence[Expr], types: Mapping[str, ScalarType]) -> tuple[Expr, ...]:
@@ -52,7 +45,7 @@ def digits(number: Expr, iterators: Sequence[str], extents: Sequence[Expr]) -> t
     found: list[Declare] = []
     for position, iterator in enumerate(iterators):
         inner = extents[position + 1 :]
-        value = Binary("/", number, product_of(inner)) if inner else number
+        value = Binary("/", number, product(inner)) if inner else number
         if position > 0:
             value = Binary("%", value, extents[position])
         found.append(Declare(ScalarType.INT, iterator, initial=value, const=True))

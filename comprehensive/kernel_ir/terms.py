@@ -27,6 +27,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.terms import conjunction, disjunction, product, total
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.model import Condition, Constraint
 
@@ -83,35 +84,6 @@ def _parsed(node: ast.expr) -> Expr:
             return Binary(operators[type(op)], _parsed(left), _parsed(right))
         case _:
             raise ValueError(f"{ast.dump(node)} is not the text of a division")
-
-
-def product(factors: Sequence[Expr]) -> Expr:
-    """Return ``f0 * f1 * ...``, 1 for no factor."""
-    return _chain("*", factors, IntLiteral(1))
-
-
-def total(summands: Sequence[Expr]) -> Expr:
-    """Return ``t0 + t1 + ...``, 0 for no summand."""
-    return _chain("+", summands, IntLiteral(0))
-
-
-def conjunction(conditions: Sequence[Expr]) -> Expr:
-    """Return ``c0 && c1 && ...``, 1 for no condition."""
-    return _chain("&&", conditions, IntLiteral(1))
-
-
-def disjunction(conditions: Sequence[Expr]) -> Expr:
-    """Return ``c0 || c1 || ...``, 0 for no condition."""
-    return _chain("||", conditions, IntLiteral(0))
-
-
-def _chain(operator: str, operands: Sequence[Expr], empty: Expr) -> Expr:
-    if not operands:
-        return empty
-    result = operands[0]
-    for operand in operands[1:]:
-        result = Binary(operator, result, operand)
-    return result
 
 
 def plus(left: Expr, right: Expr) -> Expr:

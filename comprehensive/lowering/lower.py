@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
-from comprehensive.kernel_ir.axes import AXES, digits, on_axes, product_of
+from comprehensive.kernel_ir.axes import AXES, digits, on_axes
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import (
     Barrier,
@@ -73,6 +73,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.terms import product
 from comprehensive.metafork.walk import declared, statements_in
 from comprehensive.poly.guards import drop_implied_guards
 from comprehensive.poly.legality import threads_meet
@@ -181,7 +182,7 @@ class _Lowering:
         """The statements for all blocks along an axis, given those for one."""
         iterator, slanted = loops[0].iterator, self.slanted
         extents = [self.extents[loop.iterator] for loop in loops]
-        bound = product_of(extents)
+        bound = product(extents)
         if len(loops) > 1:
             iterator = self.names.outer
             inner = (*digits(Name(iterator), [loop.iterator for loop in loops], extents), *inner)

@@ -33,6 +33,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Cast, Conditional, Declare, Expr, If, Name, ScalarType
+from comprehensive.metafork.terms import conjuncts
 from comprehensive.poly.indices import scope_of
 
 PLAIN = frozenset((ScalarType.INT, ScalarType.LONG))
@@ -171,17 +172,9 @@ def _conditions(nest: Nest) -> tuple[Expr, ...]:
     """The conditions that must hold for a block to have any work, but for those inside of them."""
     match nest.body:
         case (*before, If(otherwise=()) as last) if all(isinstance(s, Declare) for s in before):
-            return _conjuncts(last.condition)
+            return tuple(conjuncts(last.condition))
         case _:
             return ()
-
-
-def _conjuncts(condition: Expr) -> tuple[Expr, ...]:
-    match condition:
-        case Binary(operator="&&", left=left, right=right):
-            return (*_conjuncts(left), *_conjuncts(right))
-        case _:
-            return (condition,)
 
 
 # --- in a kernel

@@ -41,10 +41,11 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.rectangle import Ends, Rectangle, conjunction, plus, possible, rectangular
+from comprehensive.metafork.rectangle import Ends, Rectangle, plus, possible, rectangular
 from comprehensive.metafork.reserved import why_reserved
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.structure import perfect_run
+from comprehensive.metafork.terms import conjunction
 from comprehensive.metafork.walk import names, statements_in
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)

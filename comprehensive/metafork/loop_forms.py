@@ -15,7 +15,7 @@ The iterator is the first variable that a step adds to, or subtracts from, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ from comprehensive.metafork.headers import MOST_AHEAD, condition_of, looking_ahe
 from comprehensive.metafork.jumps import negated
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.substitution import Substitution
+from comprehensive.metafork.terms import conjuncts
 from comprehensive.metafork.written import (
     Evaluate,
     Loop,
@@ -89,7 +90,7 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
     One that is ``outermost`` may be parallel: it counts also where its body changes its iterator, which is an error.
     """
     steps = [] if loop.step is None else updates(loop.step)
-    conjuncts = [] if loop.condition is None else list(_conjuncts(loop.condition))
+    tested = [] if loop.condition is None else list(conjuncts(loop.condition))
     own = {
         **variables,
         **{d.name: Variable(d.type, d.is_pointer) for d in loop.start if isinstance(d, Declare)},
@@ -97,9 +98,7 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
     in_header = {d.name for d in loop.start if isinstance(d, Declare)}
     counter = None
     if steps is not None:
-        counter = _counted_down(steps, conjuncts, own, in_header) or _counter(
-            steps, conjuncts, own, in_header
-        )
+        counter = _counted_down(steps, tested, own, in_header) or _counter(steps, tested, own, in_header)
     if counter is None or steps is None:
         return _uncounted(loop)
     if not outermost and any(_changes(node, counter.iterator) for s in loop.body for node in nodes(s)):
@@ -108,7 +107,7 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
     if started is None:
         return _uncounted(loop)
     before, kind, start = started
-    rest = [c for c in conjuncts if c is not counter.conjunct]
+    rest = [c for c in tested if c is not counter.conjunct]
     computed: tuple[Declare, ...] = ()
     declared = own.get(counter.iterator)
     if isinstance(start, IntLiteral) and declared is not None and declared.type is ScalarType.INT:
@@ -224,7 +223,7 @@ def _counted(loop: While, place: int, variables: Mapping[str, Variable], step: E
     steps = updates(step.expression)
     if steps is None or len(steps) != 1:
         return None
-    counter = _counter(steps, list(_conjuncts(loop.condition)), variables, ())
+    counter = _counter(steps, list(conjuncts(loop.condition)), variables, ())
     if counter is None or counter.iterator not in variables or not isinstance(counter.step, IntLiteral):
         return None
     body, behind = (*loop.body[:place], *loop.body[place + 1 :]), loop.body[place + 1 :]
@@ -261,17 +260,8 @@ def _uncounted(loop: Loop) -> Form:
     return Form(known(loop.start), While(condition, (), loop.span), (), step)
 
 
-def _conjuncts(condition: Expr) -> Iterator[Expr]:
-    match condition:
-        case Binary("&&", left, right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield condition
-
-
 def _counter(
-    steps: list[Update], conjuncts: list[Expr], variables: Mapping[str, Variable], own: Container[str]
+    steps: list[Update], tested: list[Expr], variables: Mapping[str, Variable], own: Container[str]
 ) -> _Counter | None:
     """The iterator of a loop: a variable with a step and with a bound, neither of which has effects.
 
@@ -287,7 +277,7 @@ def _counter(
             variable is not None and not (variable.is_pointer or variable.type.is_integer)
         ):
             continue
-        for conjunct in conjuncts:
+        for conjunct in tested:
             if effect(conjunct) is not None:
                 continue
             ahead, condition = 0, _alone(conjunct, iterator, variables)
@@ -302,15 +292,15 @@ def _counter(
 
 
 def _counted_down(
-    steps: list[Update], conjuncts: list[Expr], variables: Mapping[str, Variable], own: Container[str]
+    steps: list[Update], tested: list[Expr], variables: Mapping[str, Variable], own: Container[str]
 ) -> _Counter | None:
     """The iterator of ``j-- > 0``, ``j-- != 0`` or ``j--``, which comes to 0 behind the last turn.
 
     It is one of the header's ``own``: in C its last value would be one less.
     """
-    if not conjuncts:
+    if not tested:
         return None
-    first = conjuncts[0]
+    first = tested[0]
     match first:
         case Binary(">" | "!=" as relation, decremented, IntLiteral(0) as bound):
             pass

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.metafork.ast import Binary, Cast, Expr, If, IntLiteral, MetaFor, Name, Stmt, Unary
 from comprehensive.metafork.structure import split_nest
+from comprehensive.metafork.terms import conjunction
 from comprehensive.metafork.walk import names
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
@@ -68,14 +69,6 @@ def rectangular_grid(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     for loop in reversed(found.loops):
         inner = (replace(loop, body=inner),)
     return inner
-
-
-def conjunction(conditions: Sequence[Expr]) -> Expr:
-    """``c0 && c1 && ...`` of at least one condition."""
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = Binary("&&", result, condition)
-    return result
 
 
 def possible(guard: Binary, ends: Mapping[str, Ends]) -> Binary | None:

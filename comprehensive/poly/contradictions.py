@@ -19,7 +19,8 @@ from comprehensive.algebra.smt import Limits
 from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import Nest, Scalar
-from comprehensive.metafork.ast import Binary, Expr
+from comprehensive.metafork.ast import Expr
+from comprehensive.metafork.terms import conjuncts
 from comprehensive.poly.indices import Conjunction, Scope, quotient_symbols, scope_of
 from comprehensive.poly.lifting import quotient_facts
 from comprehensive.poly.model import Constraint
@@ -78,16 +79,6 @@ def _exact_parts(nest: Nest, scope: Scope) -> Iterator[Expr]:
         for part in conjuncts(condition):
             if names_read(part) <= types.keys() and is_exact(part, types, positive):
                 yield part
-
-
-def conjuncts(condition: Expr) -> Iterator[Expr]:
-    """Yield the conditions that ``&&`` joins, each by itself."""
-    match condition:
-        case Binary(operator="&&"):
-            yield from conjuncts(condition.left)
-            yield from conjuncts(condition.right)
-        case _:
-            yield condition
 
 
 def _few(cases: Sequence[tuple[Expr, tuple[Conjunction, ...]]]) -> list[tuple[Expr, tuple[Conjunction, ...]]]:

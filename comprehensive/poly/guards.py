@@ -13,7 +13,6 @@ from comprehensive.loops.access import Access, Context, Mode, accesses
 from comprehensive.loops.ir import Array, BlockStmt, Nest
 from comprehensive.loops.traverse import expand_bands
 from comprehensive.metafork.ast import (
-    Binary,
     Block,
     Declare,
     Expr,
@@ -25,6 +24,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.terms import conjunction, conjuncts
 from comprehensive.poly.domains import Reference, facts_at, reference_at
 from comprehensive.poly.indices import scope_of
 from comprehensive.poly.lifting import infeasible
@@ -54,12 +54,12 @@ def drop_implied_guards(nest: Nest) -> Nest:
     kept = [_kept(nest, test) for test in tests]
 
     def reduce(number: int, statement: If) -> tuple[Stmt, ...]:
-        conjuncts = _conjuncts(statement.condition)
-        left = [c for c, keep in zip(conjuncts, kept[number], strict=True) if keep]
+        parts = tuple(conjuncts(statement.condition))
+        left = [c for c, keep in zip(parts, kept[number], strict=True) if keep]
         if left:
-            if len(left) == len(conjuncts):
+            if len(left) == len(parts):
                 return (statement,)
-            return (replace(statement, condition=_conjunction(left)),)
+            return (replace(statement, condition=conjunction(left, left[0].span)),)
         if any(isinstance(s, Declare) for s in statement.then):
             return (Block(statement.then, statement.span),)
         return statement.then
@@ -81,15 +81,15 @@ def _kept(nest: Nest, test: _Test) -> list[bool]:
     }
     facts = facts_at(nest, test.place, tuple(sorted(spoken - iterators)))
     around = test.place.guard.pieces if len(test.place.guard.pieces) <= 4 else ((),)
-    conjuncts = _conjuncts(test.condition)
-    keep = [True] * len(conjuncts)
-    for number, conjunct in enumerate(conjuncts):
+    parts = tuple(conjuncts(test.condition))
+    keep = [True] * len(parts)
+    for number, conjunct in enumerate(parts):
         negated = scope.condition(Unary("!", conjunct), iterators)
         if negated.opaque:
             continue
         # What stands to the left is tested before; what stands to the right is not yet known to hold.
         before: tuple[tuple[Constraint, ...], ...] = ((),)
-        for other in conjuncts[:number]:
+        for other in parts[:number]:
             guard = scope.condition(other, iterators)
             if len(guard.pieces) == 1:
                 before = tuple((*b, *guard.pieces[0]) for b in before)
@@ -105,21 +105,6 @@ def _kept(nest: Nest, test: _Test) -> list[bool]:
             for outer, left, piece in product(around, before, negated.pieces)
         )
     return keep
-
-
-def _conjuncts(condition: Expr) -> list[Expr]:
-    match condition:
-        case Binary(operator="&&"):
-            return _conjuncts(condition.left) + _conjuncts(condition.right)
-        case _:
-            return [condition]
-
-
-def _conjunction(conditions: list[Expr]) -> Expr:
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = Binary("&&", result, condition, result.span)
-    return result
 
 
 @remembered

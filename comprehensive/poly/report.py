@@ -26,8 +26,9 @@ from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest, Role, Scalar
 from comprehensive.metafork.ast import Expr, Index
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.terms import conjuncts
 from comprehensive.poly.bounds import out_of_bounds
-from comprehensive.poly.contradictions import Contradiction, conjuncts, contradiction
+from comprehensive.poly.contradictions import Contradiction, contradiction
 from comprehensive.poly.domains import references, term_text
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.legality import verdicts

@@ -12,7 +12,7 @@ A block of which no point meets the condition does nothing (:func:`some_point`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -23,6 +23,7 @@ from comprehensive.loops.ir import Alternative, Nest, RegisterTile, Role, Scalar
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, If, Index, Name, ScalarType
+from comprehensive.metafork.terms import conjuncts
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.mask import masked
@@ -140,7 +141,7 @@ def edges(context: TileContext) -> tuple[Edge, ...]:
     if context.tile.predicate is None:
         return ()
     types = environment_of(context.nest) | {c.name: ScalarType.INT for c in context.tile.coordinates}
-    found = (_edge(context, part, types) for part in _conjuncts(context.tile.predicate))
+    found = (_edge(context, part, types) for part in conjuncts(context.tile.predicate))
     return tuple(edge for edge in found if edge is not None)
 
 
@@ -166,12 +167,3 @@ def _edge(context: TileContext, comparison: Expr, types: dict[str, ScalarType]) 
             return None
         steps[c.name] = 1 if step == 1 else -1
     return Edge(less, more, "<" if relation in ("<", ">") else "<=", steps)
-
-
-def _conjuncts(condition: Expr) -> Iterable[Expr]:
-    match condition:
-        case Binary(operator="&&", left=left, right=right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield condition

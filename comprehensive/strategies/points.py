@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
@@ -60,6 +59,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.terms import conjunction, conjuncts
 from comprehensive.metafork.walk import expressions_in, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
@@ -319,7 +319,7 @@ def _limited(
         if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
             return result, bounded, demanded
         kept: list[Expr] = []
-        for conjunct in _conjuncts(guards[0].condition):
+        for conjunct in conjuncts(guards[0].condition):
             bound = upper_bound(nest, conjunct, names) if _is_of(nest, conjunct) else None
             if bound is None:
                 kept.append(conjunct)
@@ -329,8 +329,7 @@ def _limited(
             if bound.wraps:
                 demanded.append(at_most(limits[place]))
         if kept:
-            condition = reduce(lambda left, right: Binary("&&", left, right), kept)
-            return [(replace(guard, condition=condition),) for guard in guards], bounded, demanded
+            return [(replace(guard, condition=conjunction(kept)),) for guard in guards], bounded, demanded
         result = [guard.then for guard in guards]
 
 
@@ -373,11 +372,3 @@ def _guard(body: tuple[Stmt, ...]) -> If | None:
             return guard
         case _:
             return None
-
-
-def _conjuncts(condition: Expr) -> list[Expr]:
-    match condition:
-        case Binary(operator="&&", left=left, right=right):
-            return _conjuncts(left) + _conjuncts(right)
-        case _:
-            return [condition]

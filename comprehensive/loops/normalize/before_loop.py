@@ -8,11 +8,10 @@ In: a loop that counts up, and the value.  Out: what is read before it::
 
 from __future__ import annotations
 
-from functools import reduce
-
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ZERO
 from comprehensive.metafork.ast import Binary, Conditional, Expr, For, IntLiteral
+from comprehensive.metafork.terms import conjunction
 
 
 def read_before(value: Expr, *loops: For) -> Expr:
@@ -23,4 +22,4 @@ def read_before(value: Expr, *loops: For) -> Expr:
     conditions = dict.fromkeys(e for e in runs if not isinstance(e, IntLiteral))
     if not conditions:
         return value
-    return Conditional(reduce(lambda left, right: Binary("&&", left, right), conditions), value, ZERO)
+    return Conditional(conjunction(tuple(conditions)), value, ZERO)
