@@ -11,7 +11,7 @@ counted. Divisions in extents are exact quotients. What has no such count, as a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from itertools import islice, product
@@ -47,7 +47,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.terms import product as product_of
-from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, elements, reads_data, statements_in
 
 Count = RationalFunction | None
 """The number of times that something is done in a block; None where it is not known."""
@@ -283,14 +283,14 @@ class _Walk:
         compound = statement.operator != "=" and not statement.atomic
         is_data = of_data or isinstance(target, Index) or target.identifier in scope.data
         operations += compound and is_data
-        references = [(index, False) for index in _references(statement.value)]
+        references = [(index, False) for index in elements(statement.value)]
         if isinstance(target, Index):
-            references += [(index, False) for s in target.subscripts for index in _references(s)]
+            references += [(index, False) for s in target.subscripts for index in elements(s)]
             references += [(target, False)] * compound + [(target, True)]
         return Work(self._accesses(references, scope), (self._count(scope),) * operations)
 
     def _evaluated(self, expressions: Sequence[Expr], scope: _Scope) -> tuple[Work, ...]:
-        references = [(index, False) for expression in expressions for index in _references(expression)]
+        references = [(index, False) for expression in expressions for index in elements(expression)]
         operations = sum(_operations(expression, scope.data)[0] for expression in expressions)
         return (Work(self._accesses(references, scope), (self._count(scope),) * operations),)
 
@@ -318,10 +318,10 @@ class _Walk:
 
     def _reads_global(self, statement: KernelStmt) -> bool:
         if isinstance(statement, Declare) and statement.initial is not None:
-            return any(index.array in self._global for index in _references(statement.initial))
+            return any(index.array in self._global for index in elements(statement.initial))
         if not isinstance(statement, Assign):
             return False
-        read = list(_references(statement.value))
+        read = list(elements(statement.value))
         if statement.operator != "=" and not statement.atomic and isinstance(statement.target, Index):
             read.append(statement.target)
         return any(index.array in self._global for index in read)
@@ -365,7 +365,7 @@ class _Walk:
                 return self._anything(_VARYING if self._varies(expr, scope) else _UNIFORM)
 
     def _varies(self, expr: Expr, scope: _Scope) -> bool:
-        if any(True for _ in _references(expr)) or not names_read(expr).isdisjoint(self._assigned):
+        if reads_data(expr) or not names_read(expr).isdisjoint(self._assigned):
             return True
         values = (scope.values.get(name, Polynomial.symbol(name)) for name in names_read(expr))
         return any(s == _LANE or s.startswith(_VARYING) for value in values for s in value.symbols)
@@ -442,10 +442,6 @@ def _loaded(statement: KernelStmt) -> str | None:
             return name
         case _:
             return None
-
-
-def _references(expr: Expr) -> Iterator[Index]:
-    return (each for each in subexpressions(expr) if isinstance(each, Index))
 
 
 def _operations(expr: Expr, data: frozenset[str]) -> tuple[int, bool]:

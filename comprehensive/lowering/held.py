@@ -40,7 +40,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import with_bodies
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import reads_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,7 @@ class _Holder:
 
     def _is_fixed(self, condition: Expr, found: Found) -> bool:
         """Whether a condition has the same value before the loop and in all its steps."""
-        reads_data = any(isinstance(e, Index) for e in subexpressions(condition))
-        return not reads_data and not names_read(condition) & found.varying
+        return not reads_data(condition) and not names_read(condition) & found.varying
 
     def _guard(
         self, references: Sequence[Reference], found: Found, loop: For[KernelStmt]

@@ -38,7 +38,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import assigned_scalars, subexpressions
+from comprehensive.metafork.walk import assigned_scalars, reads_data
 
 Types = Mapping[str, ScalarType]
 
@@ -222,7 +222,7 @@ class _Walk:
             and statement.type in (ScalarType.INT, ScalarType.LONG)
             and promote(type_of(initial, self.types)) is statement.type
             and not (names_read(initial) | {statement.name}) & self.assigned
-            and not any(isinstance(e, Index) for e in subexpressions(initial))
+            and not reads_data(initial)
         ):
             values[statement.name] = substitute(initial, values)
         else:

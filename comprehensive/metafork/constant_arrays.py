@@ -52,9 +52,9 @@ from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import (
     arrays,
+    elements_in,
     names,
     statements_in,
-    subexpressions_in,
 )
 
 MOST_TURNS = 64
@@ -277,10 +277,9 @@ class _Resolver:
         within = list(statements_in(loop.body))
         if loop.type is None or any(isinstance(s, Break | Continue | While | DoWhile) for s in within):
             return None
-        reads = (n for n in subexpressions_in(loop.body) if isinstance(n, Index))
         runs_over = any(
             n.array in self._tables and loop.iterator in {x for s in n.subscripts for x in names(s)}
-            for n in reads
+            for n in elements_in(loop.body)
         )
         turns = _values(loop)
         if not runs_over or turns is None:

@@ -216,9 +216,24 @@ def leaves_loop(body: Iterable[Statement], jumps: Jump | tuple[Jump, ...] = (Bre
     )
 
 
+def elements(expression: Expr) -> Iterator[Index]:
+    """The elements of arrays that stand in an expression, those in subscripts of others included."""
+    return (node for node in subexpressions(expression) if isinstance(node, Index))
+
+
+def elements_in(body: Iterable[Statement]) -> Iterator[Index]:
+    """The elements of arrays that a body reads or assigns."""
+    return (node for node in subexpressions_in(body) if isinstance(node, Index))
+
+
+def reads_data(expression: Expr) -> bool:
+    """Whether an expression reads an element of an array."""
+    return any(isinstance(node, Index) for node in subexpressions(expression))
+
+
 def arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
     """The arrays whose elements statements read or write."""
-    return frozenset(node.array for node in subexpressions_in(body) if isinstance(node, Index))
+    return frozenset(element.array for element in elements_in(body))
 
 
 def arrays_assigned(body: Iterable[Stmt]) -> frozenset[str]:

@@ -24,7 +24,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.rewrite import with_operands
-from comprehensive.metafork.walk import children, subexpressions
+from comprehensive.metafork.walk import children, reads_data
 from comprehensive.poly.conflicts import Question
 from comprehensive.poly.domains import term_text
 from comprehensive.poly.memo import remembered
@@ -120,7 +120,7 @@ def indices_of(nest: Nest, access: Access) -> tuple[str, ...]:
             case Name(identifier=name):
                 found[name] = None
             case Index(array=array, subscripts=subscripts):
-                nested = any(isinstance(e, Index) for s in subscripts for e in subexpressions(s))
+                nested = any(map(reads_data, subscripts))
                 found[term_text(read) if nested else array] = None
     return tuple(found)
 

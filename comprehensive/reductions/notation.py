@@ -11,7 +11,7 @@ A region of many points is left to its tiles, which deal a loop out to the threa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.normalize.local_scalars import declared_late
@@ -38,7 +38,14 @@ from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.notation import MetaFork, RegionText, RegionTree
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.structure import perfect_run
-from comprehensive.metafork.walk import arrays_assigned, names, own_expressions, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    arrays_assigned,
+    elements_in,
+    names,
+    own_expressions,
+    statements_in,
+    subexpressions,
+)
 from comprehensive.reductions.accumulators import Obstacle
 from comprehensive.reductions.operators import update_of
 from comprehensive.reductions.split import Split, split
@@ -127,7 +134,7 @@ def _held(loop: For, arrays: Mapping[str, ScalarType], name: Namer) -> tuple[dic
         update = update_of(statement)
         if update is None or not isinstance(target := update.target, Index) or target.array not in arrays:
             continue
-        spoken = [e for e in _elements(loop) if e.array == target.array]
+        spoken = [e for e in elements_in((loop,)) if e.array == target.array]
         is_fixed = (
             not own & set(names(target)) and sum(isinstance(e, Index) for e in subexpressions(target)) == 1
         )
@@ -138,12 +145,6 @@ def _held(loop: For, arrays: Mapping[str, ScalarType], name: Namer) -> tuple[dic
         assert isinstance(changed, For)
         loop = changed
     return held, loop
-
-
-def _elements(loop: For) -> Iterator[Index]:
-    for statement in statements_in((loop,)):
-        for expression in own_expressions(statement):
-            yield from (e for e in subexpressions(expression) if isinstance(e, Index))
 
 
 def _with_scalar(body: tuple[Stmt, ...], element: Index, scalar: str) -> tuple[Stmt, ...]:

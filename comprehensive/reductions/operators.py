@@ -30,7 +30,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import elements, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def mentions(expression: Expr, target: Name | Index) -> bool:
         return any(
             isinstance(e, Name) and e.identifier == target.identifier for e in subexpressions(expression)
         )
-    return any(isinstance(e, Index) and e.array == target.array for e in subexpressions(expression))
+    return any(e.array == target.array for e in elements(expression))
 
 
 def _assigned(target: Name | Index, value: Expr) -> Update | None:

@@ -21,7 +21,7 @@ from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import elements_in, statements_in, subexpressions
 
 ROUNDED_IN_MEMORY_ALONE = (ScalarType.HALF, ScalarType.BFLOAT16)
 """Scalars of these types are not rounded at every step."""
@@ -45,7 +45,7 @@ def accumulated(nest: Nest, tile: RegisterTile) -> RegisterTile:
 def _accumulator(nest: Nest, body: Sequence[Stmt], pointer: str) -> Index | None:
     """Return the element of an array that loops add to and a statement before them assigns, if it is the only one."""
     views = {a.name for a in nest.arrays if a.pointer == pointer}
-    of_array = [e for e in _references(body) if e.array in views]
+    of_array = [e for e in elements_in(body) if e.array in views]
     in_loops = {
         s.target
         for loop in body
@@ -58,17 +58,12 @@ def _accumulator(nest: Nest, body: Sequence[Stmt], pointer: str) -> Index | None
     (element,) = in_loops
     declared = {s.iterator for s in statements_in(tuple(body)) if isinstance(s, For)}
     declared |= {s.name for s in statements_in(tuple(body)) if isinstance(s, Declare)}
-    first = next((s for s in body if element in _references((s,))), None)
+    first = next((s for s in body if element in elements_in((s,))), None)
     if not isinstance(first, Assign) or (first.target, first.operator) != (element, "="):
         return None
     if element in subexpressions(first.value) or names_read(element) & declared:
         return None
     return element
-
-
-def _references(body: Sequence[Stmt]) -> list[Index]:
-    """Return references to data, those that are assigned included."""
-    return [e for x in expressions_in(tuple(body)) for e in subexpressions(x) if isinstance(e, Index)]
 
 
 def _held(body: tuple[Stmt, ...], element: Index, type: ScalarType, name: str) -> tuple[Stmt, ...]:

@@ -17,7 +17,7 @@ from comprehensive.kernel_ir.terms import constant, counting, plus
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name
-from comprehensive.metafork.walk import expressions_in, subexpressions
+from comprehensive.metafork.walk import elements, expressions_in
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.boxes import FOUR, Boxes
 from comprehensive.schedule.context import ZERO, TileContext
@@ -51,7 +51,7 @@ class BoxEpilogue:
         found: dict[Index, Expr] = {}
         arrays = {a.name for a in self.context.nest.arrays}
         for e in expressions_in(self.around.after):
-            if any(isinstance(part, Index) and part.array in arrays for part in subexpressions(e)):
+            if any(part.array in arrays for part in elements(e)):
                 return None
         for statement in self.around.after:
             if isinstance(statement, Assign) and isinstance(statement.target, Index):

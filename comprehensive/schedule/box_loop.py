@@ -48,7 +48,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_operands
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import elements, elements_in, statements_in
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.bounded_reads import without_bounds
 from comprehensive.schedule.box_copies import BoxCopies
@@ -197,8 +197,8 @@ class BoxLoop:
     def _inside(self, reference: Index, *, always: bool) -> Expr:
         """A reference that points outside of the limits can read: the element of the last point, where a subscript is
         one of a coordinate alone; else none, since what is read under a condition may not be there without it."""
-        elements = [e for s in reference.subscripts for e in subexpressions(s) if isinstance(e, Index)]
-        computed = frozenset[str]().union(*map(names_read, elements))
+        read = [e for s in reference.subscripts for e in elements(s)]
+        computed = frozenset[str]().union(*map(names_read, read))
         last: dict[str, Expr] = {}
         conditions: list[Expr] = []
         for n, (c, limit) in enumerate(
@@ -410,7 +410,7 @@ class BoxLoop:
         self, body: Sequence[Stmt], inside: Set[str], at: Mapping[str, Expr], loaded: set[int]
     ) -> tuple[KernelStmt, ...]:
         """Return the loads of what the statements read of boxes that is known in these loops, each group once."""
-        read = {e for x in expressions_in(tuple(body)) for e in subexpressions(x) if isinstance(e, Index)}
+        read = set(elements_in(body))
         result: tuple[KernelStmt, ...] = ()
         for number, group in enumerate(self.boxes.groups):
             if number not in loaded and self.fragments.awaited(group) <= inside and read & set(group.offsets):

@@ -17,7 +17,6 @@ from dataclasses import replace
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
 from comprehensive.loops.normalize.if_conversion import assigned_value
-from comprehensive.loops.normalize.inlined import reads_data
 from comprehensive.metafork.ast import (
     Assign,
     Conditional,
@@ -31,7 +30,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.metafork.walk import assigned_scalars, reads_data, statements_in
 
 
 def conditions_inside(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:

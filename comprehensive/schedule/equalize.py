@@ -28,7 +28,7 @@ from comprehensive.loops.ir import Alternative, Nest, RegisterTile, StepRange
 from comprehensive.loops.rewrite import map_indices, substitute
 from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import expressions_in, subexpressions
+from comprehensive.metafork.walk import elements_in
 from comprehensive.schedule.context import TileContext, is_same_for_all_points
 
 
@@ -91,7 +91,7 @@ class _Uneven:
         It is 0, too, where it may be negative: the longest loop begins at 0.
         """
         name = self.loop.iterator
-        for reference in _references(self.loop.body):
+        for reference in elements_in(self.loop.body):
             for subscript in reference.subscripts:
                 value = ring.read(subscript)
                 if value.degree(name) == 1 and value.coefficient(name, 1) == Polynomial.constant(1):
@@ -148,10 +148,6 @@ def slope(ring: Ring, value: Polynomial, name: str) -> int | None:
     if step is None or not step.is_constant or name in ring.names_in(value.coefficient(name, 0)):
         return None
     return 1 if step.constant_value() > 0 else -1
-
-
-def _references(body: tuple[Stmt, ...]) -> list[Index]:
-    return [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
 
 
 def _simplified(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -24,7 +24,7 @@ from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, IntLiteral, Stmt
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import elements_in, statements_in, subexpressions
 
 MANY_READS = 12
 """The reads of a point beyond which a stencil is bound by accesses."""
@@ -164,7 +164,7 @@ def point_instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
 def _own_reads(body: Sequence[Stmt], tile: RegisterTile) -> int:
     """Elements that no other point reads by the same reference or by one that differs in constants alone."""
     points, ring = {c.name for c in tile.coordinates}, Ring()
-    references = {e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)}
+    references = set(elements_in(body))
 
     def apart_from_constants(subscript: Expr) -> str:
         value = ring.read(subscript)

@@ -37,7 +37,12 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.scalar_types import common_type
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    assigned_scalars,
+    expressions_in,
+    reads_data,
+    statements_in,
+)
 
 
 def masked(nest: Nest, tile: RegisterTile) -> RegisterTile | None:
@@ -57,7 +62,7 @@ def masked(nest: Nest, tile: RegisterTile) -> RegisterTile | None:
         away = Unary("!", statement.condition)
         statement = replace(statement, condition=away, then=statement.otherwise, otherwise=statement.then)
     known = {c.name for c in tile.coordinates} | {s.name for s in nest.scalars}
-    if not names_read(statement.condition) <= known or _reads_data(statement.condition):
+    if not names_read(statement.condition) <= known or reads_data(statement.condition):
         return None
     around = _Masked(nest, tile, body[:at], statement, body[at + 1 :])
     done = around.with_else() if statement.otherwise else around.without_else()
@@ -88,7 +93,7 @@ class _Masked:
         chosen: list[Stmt] = []
         for declared in kept:
             first = declared.initial
-            if first is None or _reads_data(first) or names_read(first) & self._assigned():
+            if first is None or reads_data(first) or names_read(first) & self._assigned():
                 return None
             value = Conditional(self.statement.condition, Name(declared.name), first)
             chosen.append(Assign(Name(declared.name), "=", value, self.statement.span))
@@ -120,7 +125,7 @@ class _Masked:
             len(_loops(body)) == 1
             and all(isinstance(s, Declare | Assign) for s in beside)
             and not any(isinstance(target, Index) for target in targets)
-            and not any(_reads_data(x) for x in expressions_in(beside))
+            and not any(reads_data(x) for x in expressions_in(beside))
             and not declared_names(body) & others
         )
 
@@ -139,7 +144,3 @@ class _Masked:
 
 def _loops(body: Sequence[Stmt]) -> list[For]:
     return [s for s in body if isinstance(s, For)]
-
-
-def _reads_data(expr: Expr) -> bool:
-    return any(isinstance(e, Index) for e in subexpressions(expr))

@@ -22,7 +22,14 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated, conditional_parts
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, ScalarType, Stmt
-from comprehensive.metafork.walk import arrays_assigned, expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    arrays_assigned,
+    elements,
+    elements_in,
+    expressions_in,
+    statements_in,
+    subexpressions,
+)
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.equalize import is_in_extents, is_inside
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
@@ -215,12 +222,12 @@ def operands_of(
 
 def _lookups(reference: Index) -> list[Index]:
     """Return the elements that subscripts of a reference read, those for the subscripts of others included."""
-    return [e for s in reference.subscripts for e in subexpressions(s) if isinstance(e, Index)]
+    return [e for s in reference.subscripts for e in elements(s)]
 
 
 def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
     """References to data, targets included."""
-    found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
+    found = list(elements_in(body))
     found += [s.target for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)]
     return [e for e in found if e.array in data]
 

@@ -24,7 +24,7 @@ from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, If, Index, Name, ScalarType
 from comprehensive.metafork.terms import conjuncts
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import reads_data
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.mask import masked
 
@@ -35,9 +35,7 @@ def predicated(nest: Nest, tile: RegisterTile) -> RegisterTile:
         case (Alternative(condition=None, body=(If(condition=condition, then=then, otherwise=()),)),):
             points = {c.name for c in tile.coordinates}
             known = points | {s.name for s in nest.scalars}
-            if names_read(condition) <= known and not any(
-                isinstance(e, Index) for e in subexpressions(condition)
-            ):
+            if names_read(condition) <= known and not reads_data(condition):
                 return replace(tile, alternatives=(Alternative(None, then),), predicate=condition)
         case _:
             pass

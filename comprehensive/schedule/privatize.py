@@ -36,7 +36,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import statements_in, subexpressions_in
+from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.schedule.context import ZERO, TileContext
 
 _KIND = {"-=": "+="}
@@ -70,7 +70,7 @@ def private_copies(nest: Nest, tile: RegisterTile) -> tuple[PrivateCopy, ...] | 
         views = {a.name for a in nest.arrays if a.pointer == array.pointer}
         updates = [s for s in _updates(tile) if isinstance(s.target, Index) and s.target.array in views]
         operators = {_KIND.get(s.operator, s.operator) for s in updates}
-        references = sum(e.array in views for body in tile.bodies for e in _references(body))
+        references = sum(e.array in views for body in tile.bodies for e in elements_in(body))
         if array.dims is None or None in array.dims:
             return f"how many elements '{array.pointer}' has is not declared"
         if len(views) > 1 or len(operators) != 1 or references != len(updates):
@@ -82,10 +82,6 @@ def private_copies(nest: Nest, tile: RegisterTile) -> tuple[PrivateCopy, ...] | 
 def _updates(tile: RegisterTile) -> Iterator[Assign]:
     for body in tile.bodies:
         yield from (s for s in statements_in(body) if isinstance(s, Assign) and s.atomic)
-
-
-def _references(body: tuple[Stmt, ...]) -> Iterator[Index]:
-    yield from (e for e in subexpressions_in(body) if isinstance(e, Index))
 
 
 def with_copies(

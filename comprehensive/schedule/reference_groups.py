@@ -40,7 +40,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import elements_in, expressions_in, reads_data, statements_in, subexpressions
 from comprehensive.schedule.bounded_reads import (
     Bounds,
     bounded,
@@ -385,7 +385,7 @@ class _References:
     def _variables(self, reference: Index) -> frozenset[str]:
         """Return the names that a reference reads and that are not the same for all points, and in all steps."""
         computed = {s.name for s in statements_in(self.body) if isinstance(s, Declare)}
-        inside = any(isinstance(e, Index) for s in reference.subscripts for e in subexpressions(s))
+        inside = any(map(reads_data, reference.subscripts))
         if inside or self._names(reference) & computed:
             raise NoBoxError(
                 f"a subscript of '{self._called(reference)}' is computed by the point or read from data"
@@ -402,7 +402,7 @@ class _References:
     def _data_in(self, body: tuple[Stmt, ...]) -> list[Index]:
         """References to data, targets included."""
         data = {a.name for a in self.nest.arrays}
-        found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
+        found = list(elements_in(body))
         found += _all_stored(body)
         return [e for e in found if e.array in data]
 

@@ -43,7 +43,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import elements, statements_in, subexpressions
 from comprehensive.reductions.operators import Operator, update_of
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -117,7 +117,7 @@ def _read(expr: Expr | None) -> set[str]:
     """Return the names of the scalars and arrays that an expression reads."""
     if expr is None:
         return set()
-    return set(names_read(expr)) | {e.array for e in subexpressions(expr) if isinstance(e, Index)}
+    return set(names_read(expr)) | {e.array for e in elements(expr)}
 
 
 @dataclass(frozen=True, slots=True)

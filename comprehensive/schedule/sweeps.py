@@ -38,7 +38,13 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import (
+    elements,
+    elements_in,
+    reads_data,
+    statements_in,
+    subexpressions,
+)
 from comprehensive.schedule.legality import described
 
 
@@ -93,7 +99,7 @@ def _exchanged(body: tuple[Stmt, ...], before: Mapping[str, str]) -> tuple[Stmt,
 
     Raises NoSweepsError unless two turns bring all names back.
     """
-    used = {e.array for whole in expressions_in(body) for e in subexpressions(whole) if isinstance(e, Index)}
+    used = {e.array for e in elements_in(body)}
     if any(before.get(before.get(name, name), before.get(name, name)) != name for name in used):
         raise NoSweepsError("pointers come back after more than two turns of the loop")
     return rename(body, {name: before.get(name, name) for name in used})
@@ -220,7 +226,7 @@ def _expressions(statement: Stmt) -> tuple[Expr, ...]:
 
 
 def _of(expression: Expr, grids: set[str]) -> list[Index]:
-    return [e for e in subexpressions(expression) if isinstance(e, Index) and e.array in grids]
+    return [e for e in elements(expression) if e.array in grids]
 
 
 def _place(
@@ -236,9 +242,7 @@ def _place(
     wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:
         kind = promote(type_of(subscript, types))
-        if any(isinstance(e, Index) for e in subexpressions(subscript)) or not (
-            kind.is_exact or kind.is_wide
-        ):
+        if reads_data(subscript) or not (kind.is_exact or kind.is_wide):
             raise NoSweepsError(f"a subscript of '{index.array}' is no sum of signed integers, or of 64 bits")
         if not names_read(subscript) <= known:
             raise NoSweepsError(f"a subscript of '{index.array}' is computed by the point")

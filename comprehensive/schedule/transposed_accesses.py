@@ -41,7 +41,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
-from comprehensive.metafork.walk import expressions_in, own_expressions, subexpressions
+from comprehensive.metafork.walk import elements, elements_in, own_expressions
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, jammed_scalars
@@ -102,7 +102,7 @@ def transposed_accesses(nest: Nest, tile: RegisterTile) -> TransposedAccesses | 
         for e in always_evaluated(x)
         if isinstance(e, Index) and not written[pointers.get(e.array)] and _is_across(nest, tile, e)
     }
-    read = {pointers.get(e.array) for s in body for x in _read_by(s) for e in _elements(x)}
+    read = {pointers.get(e.array) for s in body for x in _read_by(s) for e in elements(x)}
     stores = {
         _target(s).array: s
         for s in stored
@@ -273,11 +273,7 @@ def _along(reference: Index, names: Sequence[str], ring: Ring) -> str | None:
 
 def _references(nest: Nest, body: Sequence[Stmt]) -> Iterator[Index]:
     data = {array.name for array in nest.arrays}
-    yield from (e for x in expressions_in(body) for e in _elements(x) if e.array in data)
-
-
-def _elements(expr: Expr) -> Iterator[Index]:
-    return (e for e in subexpressions(expr) if isinstance(e, Index))
+    return (e for e in elements_in(body) if e.array in data)
 
 
 def _read_by(statement: Stmt) -> tuple[Expr, ...]:

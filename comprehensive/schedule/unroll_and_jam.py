@@ -39,7 +39,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import declared, own_expressions, statements_in, subexpressions
+from comprehensive.metafork.walk import declared, own_expressions, reads_data, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
 
@@ -182,12 +182,12 @@ class UnrollAndJam:
         place, value = update.target.subscripts[0], update.value
         declared: list[Stmt] = []
         computed: list[Stmt] = []
-        if _reads_data(place):
+        if reads_data(place):
             held = Index(self.context.names["place"], self.indices())
             declared.append(Declare(ScalarType.LONG, held.array, self.shape()))
             computed.append(Assign(held, "=", place, statement.span))
             place = held
-        if _reads_data(value):
+        if reads_data(value):
             held = Index(self.context.names["value"], self.indices())
             declared.append(Declare(self.context.element_type(update.target.array), held.array, self.shape()))
             computed.append(Assign(held, "=", value, statement.span))
@@ -298,10 +298,6 @@ def single_point(context: TileContext, body: Sequence[Stmt]) -> tuple[Stmt, ...]
     """The body at one point, with its references to data flat."""
     jam = UnrollAndJam(context, frozenset(), context.rows_side_by_side(), context.flat)
     return jam.at_one(body)
-
-
-def _reads_data(expr: Expr) -> bool:
-    return any(isinstance(e, Index) for e in subexpressions(expr))
 
 
 MOST_READS = 24

@@ -40,7 +40,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import statements_in, subexpressions
+from comprehensive.metafork.walk import reads_data, statements_in, subexpressions
 from comprehensive.schedule.interior import Interior
 from comprehensive.schedule.streamed_rows import Steps, steps_of
 from comprehensive.schedule.unroll_and_jam import is_short, scalars_of
@@ -167,9 +167,7 @@ class _Rows:
                 raise _NoWindowError
             target = statement.target if isinstance(statement, Assign) else None
             for expr in values_of(statement):
-                if any(
-                    isinstance(e, Index) for part in conditional_parts(expr) for e in subexpressions(part)
-                ):
+                if any(map(reads_data, conditional_parts(expr))):
                     raise _NoWindowError
                 for e in subexpressions(expr):
                     if isinstance(e, Index):

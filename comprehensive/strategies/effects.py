@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.loops.access import names_read
-from comprehensive.metafork.ast import Declare, Expr, Index, Stmt
+from comprehensive.metafork.ast import Declare, Expr, Stmt
 from comprehensive.metafork.walk import (
     arrays_assigned,
     assigned_scalars,
+    elements,
     expressions_in,
-    subexpressions,
 )
 
 
@@ -37,7 +37,7 @@ def may_change(expr: Expr, effects: Effects, constants: frozenset[str]) -> bool:
     Two arrays may be one in C, so any store may change what is read from memory; ``constants`` are the arrays that
     nothing in the region writes.
     """
-    reads = frozenset(e.array for e in subexpressions(expr) if isinstance(e, Index)) - constants
+    reads = frozenset(e.array for e in elements(expr)) - constants
     return bool(names_read(expr) & effects.scalars) or bool(reads and effects.stores)
 
 

@@ -34,7 +34,7 @@ from comprehensive.loops.normalize.counters import (
     at_most,
     counted_in_int,
 )
-from comprehensive.loops.normalize.inlined import inlined, reads_data
+from comprehensive.loops.normalize.inlined import inlined
 from comprehensive.loops.normalize.interchange import interchanged
 from comprehensive.loops.normalize.narrow import in_int_at_points
 from comprehensive.loops.normalize.own_names import with_own_names
@@ -60,7 +60,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.terms import conjunction, conjuncts
-from comprehensive.metafork.walk import expressions_in, statements_in
+from comprehensive.metafork.walk import expressions_in, reads_data, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity

@@ -28,14 +28,13 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
-    Index,
     IntLiteral,
     Name,
     ScalarType,
 )
 from comprehensive.metafork.rewrite import with_all_bodies
 from comprehensive.metafork.scalar_types import common_type, promote
-from comprehensive.metafork.walk import S, Statement, assigned_scalars, declared, subexpressions
+from comprehensive.metafork.walk import S, Statement, assigned_scalars, declared, reads_data
 
 LARGEST_COUNT = 2**31 - 1 - 0xFFFF
 """Up to which coordinates and serial loops of a tile count: in ``int``, and by some thousands beyond their limits."""
@@ -138,7 +137,7 @@ class _Walk:
 
 def is_uniform(expr: Expr, scalars: Set[str]) -> bool:
     """Whether an expression reads scalars of the nest and nothing else."""
-    return names_read(expr) <= scalars and not any(isinstance(e, Index) for e in subexpressions(expr))
+    return names_read(expr) <= scalars and not reads_data(expr)
 
 
 def range_of(loop: For, scalars: Set[str], types: Mapping[str, ScalarType], ranges: Ranges) -> Interval:

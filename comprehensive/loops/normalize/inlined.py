@@ -13,9 +13,15 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from comprehensive.loops.access import names_read
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, For, If, Index, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, For, If, ScalarType, Stmt
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, names, subexpressions
+from comprehensive.metafork.walk import (
+    assigned_scalars,
+    elements,
+    expressions_in,
+    names,
+    reads_data,
+)
 
 
 def inlined(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
@@ -32,7 +38,7 @@ def with_looked_up_places(
     """
 
     def is_place(name: str, value: Expr, rest: Sequence[Stmt]) -> bool:
-        read = [e.array for e in subexpressions(value) if isinstance(e, Index)]
+        read = [e.array for e in elements(value)]
         return (
             isinstance(value, Binary)
             and len(read) == 1
@@ -80,10 +86,4 @@ def _inlined(
 def is_in_subscripts(name: str, expr: Expr) -> bool:
     """Whether an expression reads a scalar in subscripts alone, if at all."""
     read = sum(found == name for found in names(expr))
-    references = (e for e in subexpressions(expr) if isinstance(e, Index))
-    return read == sum(found == name for e in references for s in e.subscripts for found in names(s))
-
-
-def reads_data(expr: Expr) -> bool:
-    """Whether an expression reads an element of an array."""
-    return any(isinstance(e, Index) for e in subexpressions(expr))
+    return read == sum(found == name for e in elements(expr) for s in e.subscripts for found in names(s))

@@ -24,7 +24,7 @@ from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Expr, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.walk import elements_in, statements_in
 
 
 def interchanged(nest: Nest, points: Points) -> Points:
@@ -91,8 +91,7 @@ def _subscripts(nest: Nest, points: Points) -> Subscripts:
 def _references(nest: Nest, bodies: Sequence[Sequence[Stmt]]) -> Iterator[Index]:
     """Return the references to data that points read or write."""
     data = {array.name for array in nest.arrays}
-    every = (e for body in bodies for x in expressions_in(tuple(body)) for e in subexpressions(x))
-    return (e for e in every if isinstance(e, Index) and e.array in data)
+    return (e for body in bodies for e in elements_in(body) if e.array in data)
 
 
 def _stored(nest: Nest, bodies: Sequence[Sequence[Stmt]]) -> Iterator[Index]:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from comprehensive.loops.normalize.inlined import inlined, reads_data
+from comprehensive.loops.normalize.inlined import inlined
 from comprehensive.loops.traverse import rename
 from comprehensive.metafork.ast import Assign, Conditional, Declare, For, If, Name, ScalarType, Stmt
 from comprehensive.metafork.rewrite import with_bodies
-from comprehensive.metafork.walk import assigned_scalars
+from comprehensive.metafork.walk import assigned_scalars, reads_data
 
 MOST = 4
 """The choices in a row, above which they stay assignments."""
