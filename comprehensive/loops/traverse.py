@@ -132,6 +132,11 @@ def declared_names(body: Iterable[Statement]) -> frozenset[str]:
     return frozenset(name for s in all_statements_in(body) for name in declared(s))
 
 
+def names_read_in(body: Iterable[Statement]) -> frozenset[str]:
+    """The scalars and arrays that a body reads or assigns elements of, at any depth."""
+    return frozenset[str]().union(*map(names_read, expressions_in(body)))
+
+
 def all_names(nest: Nest) -> frozenset[str]:
     """Every name that stands anywhere in the nest, its own excepted."""
     names = {s.name for s in (*nest.scalars, *nest.state.scalars)}
@@ -144,7 +149,7 @@ def all_names(nest: Nest) -> frozenset[str]:
     ):
         names |= names_read(expr)
     names |= declared_names(nest.body)
-    return frozenset(names).union(*map(names_read, expressions_in(nest.body)))
+    return frozenset(names) | names_read_in(nest.body)
 
 
 def fresh_name(nest: Nest, base: str) -> str:

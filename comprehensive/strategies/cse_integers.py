@@ -29,6 +29,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import children, declared, expressions_in, statements_in
+from comprehensive.strategies.effects import reads_name
 from comprehensive.strategies.fresh import FreshNames
 from comprehensive.strategies.sums import Shared, eliminate
 
@@ -74,7 +75,7 @@ def _share_here(
     rewritten, shared = eliminate(sites, visible, types, fresh)
     result = list(map_expressions(body, lambda e: _replace_sites(e, rewritten)))
     for entry in reversed(shared):
-        position = next((k for k, s in enumerate(result) if _reads((s,), entry.name)), None)
+        position = next((k for k, s in enumerate(result) if reads_name((s,), entry.name)), None)
         assert position is not None
         result = _introduce(result, position, entry)
     return tuple(result)
@@ -89,10 +90,6 @@ def _introduce(body: list[Stmt], position: int, entry: Shared) -> list[Stmt]:
         return [*body[:position], replace(first, initial=entry.value), *rest]
     definition = Declare(entry.type, entry.name, (), entry.value, const=True, span=first.span)
     return [*body[:position], definition, *body[position:]]
-
-
-def _reads(body: tuple[Stmt, ...], name: str) -> bool:
-    return any(name in names_read(expr) for expr in expressions_in(body))
 
 
 def _sites(

@@ -18,6 +18,7 @@ from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.rewrite import declared_names
+from comprehensive.loops.traverse import names_read_in
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -38,7 +39,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import arrays_assigned, bodies, expressions_in, leaves_loop, statements_in
+from comprehensive.metafork.walk import arrays_assigned, bodies, leaves_loop, statements_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +162,7 @@ def _take_out(nest: Nest, iterator: str, extent: Expr, written: frozenset[str]) 
 
 def _touched(loop: For) -> tuple[frozenset[str], frozenset[str]]:
     """Names of arrays that a loop writes, and all that it touches."""
-    touched = frozenset[str]().union(*(names_read(e) for e in expressions_in(loop.body)))
-    return arrays_assigned(loop.body), touched
+    return arrays_assigned(loop.body), names_read_in(loop.body)
 
 
 class _Taker:

@@ -41,7 +41,7 @@ from comprehensive.loops.normalize.own_names import with_own_names
 from comprehensive.loops.normalize.sequentialize import sequentialized
 from comprehensive.loops.normalize.unflatten import unflattened
 from comprehensive.loops.rewrite import all_names, substitute, unswitch
-from comprehensive.loops.traverse import map_bands
+from comprehensive.loops.traverse import map_bands, names_read_in
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -60,7 +60,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.terms import conjunction, conjuncts
-from comprehensive.metafork.walk import expressions_in, reads_data, statements_in
+from comprehensive.metafork.walk import reads_data, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -192,7 +192,7 @@ def _one_loop(nest: Nest, outer: For[BlockStmt], statements: tuple[Stmt, ...]) -
             number = next(i for i, band in enumerate(nest.bands) if band.body == statements)
             digits = Digits(outer.iterator, inner.iterator, inner.bound, joined)
             found = collapse(nest, number, inner.body, digits)
-            if found is not None and not _reads(found, (outer.iterator, inner.iterator)):
+            if found is not None and not names_read_in(found) & {outer.iterator, inner.iterator}:
                 bound = exact_product(outer.bound, inner.bound, environment_of(nest))
                 return For(ScalarType.INT, joined, ZERO, "<", bound, ONE, found, inner.span)
         case _:
@@ -289,7 +289,7 @@ def _joined(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], digits: Digits) -> l
     found: list[tuple[Stmt, ...]] = []
     for number, body in enumerate(bodies):
         joined = collapse(nest, number, body, digits)
-        if joined is None or _reads(joined, (digits.high, digits.low)):
+        if joined is None or names_read_in(joined) & {digits.high, digits.low}:
             return None
         found.append(joined)
     return found
@@ -298,11 +298,6 @@ def _joined(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], digits: Digits) -> l
 def _knowing(nest: Nest, name: str) -> Nest:
     """The nest for which a new coordinate is an integer like others."""
     return replace(nest, scalars=(*nest.scalars, Scalar(name, ScalarType.INT, Role.HOST)))
-
-
-def _reads(body: tuple[Stmt, ...], names: Sequence[str]) -> bool:
-    read = frozenset[str]().union(*(names_read(e) for e in expressions_in(body)))
-    return bool(read & set(names))
 
 
 def _limited(

@@ -24,6 +24,7 @@ from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.normalize.joining import joined_in, neutral
 from comprehensive.loops.normalize.known import Known
 from comprehensive.loops.normalize.sums import Sum
+from comprehensive.loops.traverse import names_read_in
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -41,7 +42,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
-from comprehensive.metafork.walk import assigned_scalars, expressions_in, own_expressions, statements_in
+from comprehensive.metafork.walk import assigned_scalars, own_expressions, statements_in
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
@@ -188,11 +189,11 @@ def _may_trade_places(done: tuple[Stmt, ...], turns: list[_Turn]) -> bool:
     for number, turn in enumerate(turns):
         if not turn.left:
             continue
-        touched = _written(turn.left) | _written((done[number],)) | _read(done[number])
+        touched = _written(turn.left) | _written((done[number],)) | names_read_in((done[number],))
         if any(touched & _written((s,)) for other, s in enumerate(done) if other != number):
             return False
         written = _written((done[number],))
-        if any(written & _read(s) for other, s in enumerate(done) if other != number):
+        if any(written & names_read_in((s,)) for other, s in enumerate(done) if other != number):
             return False
     return True
 
@@ -211,10 +212,6 @@ def _written(body: tuple[Stmt, ...]) -> frozenset[str]:
             case _:
                 pass
     return frozenset(names)
-
-
-def _read(statement: Stmt) -> frozenset[str]:
-    return frozenset[str]().union(*map(names_read, expressions_in((statement,))))
 
 
 # --- one statement in front of the loop and what it would be in the loop
