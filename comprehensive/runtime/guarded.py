@@ -19,10 +19,6 @@ import contextlib
 import os
 import pickle
 import select
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
@@ -37,13 +33,12 @@ from comprehensive.runtime.guarded_worker import LENGTH
 from comprehensive.runtime.serial import SerialLibrary, entry
 from comprehensive.runtime.structures import machine_values, params
 from comprehensive.runtime.values import Array, Value, as_array, as_scalar
+from comprehensive.runtime.worker_process import WorkerProcess
 from comprehensive.toolchain.host import Compiler
 from comprehensive.toolchain.unit import compile_unit, write_binary
 
 BUILD_TIMEOUT_S = 120.0
 CALL_TIMEOUT_S = 60.0
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 class Edge(Enum):
@@ -111,8 +106,7 @@ class GuardedProcess:
     def __init__(self, guards: Path, *, timeout_s: float = CALL_TIMEOUT_S) -> None:
         self._guards = guards
         self._timeout_s = timeout_s
-        self._process: subprocess.Popen[bytes] | None = None
-        self._errors: Any = None
+        self._process: WorkerProcess | None = None
 
     def __enter__(self) -> GuardedProcess:
         return self
@@ -185,20 +179,14 @@ class GuardedProcess:
 
     def close(self) -> None:
         """Ends the process and all that it has started."""
-        if self._process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._errors):
-            assert stream is not None
-            with contextlib.suppress(OSError):
-                stream.close()
-        self._process = None
+        if self._process is not None:
+            self._process.end()
+            self._process = None
 
     def _ask(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        process = self._started()
-        assert process.stdin is not None
+        process = self._process
+        if process is None:
+            process = self._process = WorkerProcess("comprehensive.runtime.guarded_worker", str(self._guards))
         content = pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL)
         with contextlib.suppress(OSError):  # of a process that has ended the answer says so
             process.stdin.write(LENGTH.pack(len(content)) + content)
@@ -207,26 +195,7 @@ class GuardedProcess:
         head = self._read(process, LENGTH.size, deadline)
         return pickle.loads(self._read(process, LENGTH.unpack(head)[0], deadline))
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is not None:
-            return self._process
-        descriptor, name = tempfile.mkstemp()
-        os.unlink(name)  # it goes with the descriptor
-        self._errors = os.fdopen(descriptor, "w+b")
-        # The package is found as here, wherever the process starts.
-        path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "comprehensive.runtime.guarded_worker", str(self._guards)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,
-        )
-        return self._process
-
-    def _read(self, process: subprocess.Popen[bytes], length: int, deadline: float) -> bytes:
-        assert process.stdout is not None
+    def _read(self, process: WorkerProcess, length: int, deadline: float) -> bytes:
         descriptor = process.stdout.fileno()
         parts: list[bytes] = []
         while length > 0:
@@ -236,21 +205,12 @@ class GuardedProcess:
                 raise CpuFaultError(f"no end within {self._timeout_s:g} s")
             part = os.read(descriptor, length)
             if not part:
-                words = self._words(process)
+                words = process.words("exit status")
                 self.close()
                 raise CpuFaultError(words)
             parts.append(part)
             length -= len(part)
         return b"".join(parts)
-
-    def _words(self, process: subprocess.Popen[bytes]) -> str:
-        """Return a text that says how the process has ended, with the last line that it wrote."""
-        status = process.wait()
-        name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        return f"{name}: {last[:300]}" if last else name
 
 
 def _serial_job(library: SerialLibrary, function: str, arguments: Mapping[str, Value]) -> dict[str, Any]:

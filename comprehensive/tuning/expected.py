@@ -19,6 +19,7 @@ import numpy as np
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.metafork.ast import Program
 from comprehensive.runtime.serial import SerialBuildError, serial_unit
+from comprehensive.runtime.worker_process import python_path
 from comprehensive.soundness.difference import first_difference
 from comprehensive.toolchain.cache import cache_key
 from comprehensive.toolchain.host import Compiler, headers_on_cpu
@@ -27,7 +28,6 @@ from comprehensive.toolchain.process import ToolError, run
 HALVINGS = 12
 BUILD_TIMEOUT_S = 300.0
 _FLAGS = ("-std=gnu99", "-O3", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,8 @@ def _computed(problem: Path, library: Path, limit_s: float) -> str | None:
         str(library),
         str(target),
     ]
-    path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
     try:
-        answer = run(command, timeout_s=limit_s, environment={"PYTHONPATH": path})
+        answer = run(command, timeout_s=limit_s, environment={"PYTHONPATH": python_path()})
     except ToolError as error:
         return f"it {str(error).partition(' ')[2]}"
     if answer.returncode != 0:

@@ -12,25 +12,19 @@ Imports the standard library alone.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import select
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeAlias
+
+from comprehensive.runtime.worker_process import WorkerProcess
 
 Job: TypeAlias = Mapping[str, Any]
 """The job that the worker reads, with ``run``, ``settings`` (the worker's), ``prepare_s`` and ``limit_s`` beside it."""
 Answer: TypeAlias = dict[str, Any]
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 class EndedError(Exception):
@@ -46,19 +40,7 @@ class MeasuringProcess:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._pending = b""
-        descriptor, name = tempfile.mkstemp()
-        os.unlink(name)  # it goes with the descriptor
-        self._errors = os.fdopen(descriptor, "w+b")
-        # The package is found as here, wherever the process starts.
-        path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "comprehensive.tuning.worker", json.dumps(settings)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,
-        )
+        self._process = WorkerProcess("comprehensive.tuning.worker", json.dumps(settings))
         try:
             self._stage(None)  # however long others have the device
         except BaseException:
@@ -67,11 +49,10 @@ class MeasuringProcess:
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return self._process.alive
 
     def ask(self, job: Job) -> Answer:
         """The worker's answer. EndedError, TimeOverError (the process is then ended)."""
-        assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(job).encode() + b"\n")
             self._process.stdin.flush()
@@ -93,7 +74,6 @@ class MeasuringProcess:
 
     def _line(self, deadline: float | None) -> bytes | None:
         """Return the next line; None when the time is over, and an empty one where the process says no more."""
-        assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         while b"\n" not in self._pending:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -109,22 +89,11 @@ class MeasuringProcess:
 
     def words(self) -> str:
         """Return a text that says how the process has ended, with the last line that it wrote."""
-        status = self._process.wait()
-        name = signal.Signals(-status).name if status < 0 else f"status {status}"
-        self._errors.seek(0)
-        lines = [line.strip() for line in self._errors.read().decode(errors="replace").splitlines()]
-        last = next((line for line in reversed(lines) if line), "")
-        return f"the measuring process ended by {name}" + (f": {last[:300]}" if last else "")
+        return f"the measuring process ended by {self._process.words()}"
 
     def end(self) -> None:
         """Ends the process and all that it has started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._errors):
-            assert stream is not None
-            with contextlib.suppress(OSError):
-                stream.close()
+        self._process.end()
 
 
 _lock = threading.Lock()
