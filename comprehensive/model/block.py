@@ -77,8 +77,8 @@ from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.arithmetic import Arithmetic
 from comprehensive.model.copies import Copies
 from comprehensive.model.depth import LOADED, Data, forget, taken_for
-from comprehensive.model.integers import calculate
-from comprehensive.model.thread_values import Value, converted, merged, vector_of
+from comprehensive.model.integers import calculate, kept, operated
+from comprehensive.model.thread_values import Value, converted, merged, vector_of, wide_unsigned_names
 from comprehensive.model.touch import Touch
 from comprehensive.model.turns import FIRST_TURNS, SAMPLES, later_weights, turns_left, weights
 
@@ -122,7 +122,7 @@ class Walk:
         threads = prod(shape)
         self._watch = watch
         self.tally = Tally(threads)
-        self.values: dict[str, Value] = dict(values)
+        self.values: dict[str, Value] = {name: kept(value) for name, value in values.items()}
         place = np.arange(threads, dtype=np.int64)
         for axis, extent in zip("xyz", (*reversed(shape), 1, 1), strict=False):
             self.values[f"threadIdx.{axis}"] = place % extent if extent > 1 else 0
@@ -134,6 +134,7 @@ class Walk:
         self._active: Mask | None = None
         self._loops = 0
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
+        self._unsigned = wide_unsigned_names(kernel)
         self._shared: dict[str, tuple[Value, ScalarType]] = {}
         self._copies = Copies(self.tally, self._number)
         self._arithmetic = Arithmetic(self.tally, ScalarType.DOUBLE in self._data.values())
@@ -246,7 +247,7 @@ class Walk:
             if operator and (isinstance(old, Data) or isinstance(value, Data)):
                 value = self._operated(operator, (target, old), (statement.value, value), times)
             elif operator:
-                value = calculate(operator, old, value)
+                value = operated(Binary(operator, target, statement.value), old, value, self._unsigned)
             self._set(target.identifier, value, old)
             return
         if operator and not statement.atomic:
@@ -313,7 +314,7 @@ class Walk:
         """Let the iterator of a loop go on by so many turns."""
         number, step = self.values[loop.iterator], self._value(loop.step, 0)
         if turns and not (isinstance(number, Data) or isinstance(step, Data)):
-            self.values[loop.iterator] = number + turns * step
+            self.values[loop.iterator] = calculate("+", number, turns * step)
 
     def _uneven_loop(self, header: For[KernelStmt], times: float, in_one_region: bool) -> None:
         """A loop of which threads may do more or fewer turns."""
@@ -392,13 +393,13 @@ class Walk:
             case Name():
                 return self.values.get(expression.identifier, LOADED)
             case IntLiteral():
-                return expression.value
+                return kept(expression.value)
             case Binary():
                 left, right = self._value(expression.left, times), self._value(expression.right, times)
                 if isinstance(left, Data) or isinstance(right, Data):
                     operands = (expression.left, left), (expression.right, right)
                     return self._operated(expression.operator, *operands, times)
-                return calculate(expression.operator, left, right)
+                return operated(expression, left, right, self._unsigned)
             case Index():
                 if not self._is_memory(expression.array):
                     return self._registers.get(self._place(expression), LOADED)

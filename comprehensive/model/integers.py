@@ -1,37 +1,105 @@
 """C's operators on integers, one or one for each thread of a block.
 
     calculate("/", -7, 2)  -->  -3          calculate("<", numpy.arange(4), 2)  -->  [1, 1, 0, 0]
+    calculate(">>", kept(2**63), 63, unsigned=True)  -->  1
 
-Nothing overflows here: results wrap around in 64 bits.  A division by zero and a shift by more bits than there are give
-0, since no thread that matters gets there.
+Nothing overflows here: every integer is kept by its 64 bits, as the signed number that has them, and results wrap
+around.  Operators for which it matters whether C takes these bits as a signed number are told so.  A division by zero
+and a shift by more bits than there are give 0, since no thread that matters gets there.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.c_integers import OPERATORS, divided, remainder
 
 Operator: TypeAlias = Callable[[Any, Any], Any]
 
+_LOOKS_AT_SIGNS = frozenset(("<", "<=", ">", ">=", "/", "%", ">>"))
+"""The operators whose 64 bits are others for unsigned operands than for signed ones."""
 
-def calculate(symbol: str, left: Any, right: Any) -> Any:
+
+def calculate(symbol: str, left: Any, right: Any, *, unsigned: bool = False) -> Any:
     """Return ``left symbol right``; unary operators have ``left`` 0.
 
-    ValueError for an operator that C does not have.
+    ``unsigned`` says that C computes it in an unsigned type of 64 bits.  ValueError for an operator that C does not
+    have.
     """
-    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+    of_arrays = isinstance(left, np.ndarray) or isinstance(right, np.ndarray)
+    if unsigned and symbol in _LOOKS_AT_SIGNS:
+        left, right = (_without_sign(operand, of_arrays) for operand in (left, right))
+    if of_arrays:
         # What compares is an int in C, with which a program may go on to compute: `(i < n) % 3`.
         return np.asarray(_named(symbol, _OF_ARRAYS)(left, right)).astype(np.int64, copy=False)
-    found = int(_named(symbol, _OF_NUMBERS)(left, right))
-    return found if -_HALF <= found < _HALF else (found + _HALF) % (2 * _HALF) - _HALF
+    return kept(int(_named(symbol, _OF_NUMBERS)(left, right)))
+
+
+def operated(written: Binary, left: Any, right: Any, unsigned: Set[str]) -> Any:
+    """Return what C computes where the operands of ``written`` have these values.
+
+    ``unsigned`` are the scalars of unsigned types of 64 bits.
+    """
+    of_both = (written.left,) if written.operator == ">>" else (written.left, written.right)
+    looks = written.operator in _LOOKS_AT_SIGNS and any(_is_wide_unsigned(e, unsigned) for e in of_both)
+    return calculate(written.operator, left, right, unsigned=looks)
+
+
+def kept(value: Any) -> Any:
+    """Return an integer as the signed number that has its lower 64 bits; what is none stays."""
+    if not isinstance(value, int) or -_HALF <= value < _HALF:
+        return value
+    return (value + _HALF) % (2 * _HALF) - _HALF
+
+
+def in_type(type: ScalarType, value: Any) -> Any:
+    """Return an integer, or one for each thread, converted to an integer type."""
+    if isinstance(value, np.ndarray):
+        narrow: Any = value.astype(type.numpy_name)
+        return narrow.astype(np.int64)
+    if type is ScalarType.BOOL:
+        return int(value != 0)
+    low = value % 2**type.bits
+    return kept(low - 2**type.bits if type.is_signed and low > type.highest else low)
 
 
 _HALF = 2**63
+
+
+def _is_wide_unsigned(expression: Expr, names: Set[str]) -> bool:
+    """Whether C computes an expression in an unsigned type of 64 bits; ``names`` are the scalars that have one.
+
+    Data are none of these: they are not computed.
+    """
+    match expression:
+        case Name():
+            return expression.identifier in names
+        case IntLiteral() | Cast():
+            return expression.type.wraps and expression.type.is_wide
+        case Binary(operator="<<" | ">>"):
+            return _is_wide_unsigned(expression.left, names)
+        case Binary(operator="+" | "-" | "*" | "/" | "%" | "&" | "|" | "^"):
+            return _is_wide_unsigned(expression.left, names) or _is_wide_unsigned(expression.right, names)
+        case Unary(operator="-" | "+" | "~"):
+            return _is_wide_unsigned(expression.operand, names)
+        case Conditional():
+            return _is_wide_unsigned(expression.then, names) or _is_wide_unsigned(expression.otherwise, names)
+        case _:
+            return False
+
+
+def _without_sign(operand: Any, as_array: bool) -> Any:
+    """The unsigned number that has the 64 bits of one that may have a sign; beside arrays an array, which is never
+    taken for a number with a sign."""
+    if isinstance(operand, np.ndarray):
+        return operand.astype(np.uint64)
+    number = operand % (2 * _HALF)
+    return np.array([number], np.uint64) if as_array else number
 
 
 def _named(symbol: str, operators: Mapping[str, Operator]) -> Operator:
@@ -49,9 +117,9 @@ def _divided_arrays(left: Any, right: Any) -> Any:
 
 def _shifted(left: Any, right: Any, shift: Operator) -> Any:
     """A shift of numbers or arrays by 0 to 63 bits; 0 where C has no meaning."""
-    amount = np.asarray(right)
+    number, amount = np.asarray(left), np.asarray(right)
     defined = (amount >= 0) & (amount < 64)
-    return np.where(defined, shift(np.asarray(left, np.int64), np.where(defined, amount, 0)), 0)
+    return np.where(defined, shift(number, np.where(defined, amount, 0).astype(number.dtype)), 0)
 
 
 _OF_BOTH: Mapping[str, Operator] = {

@@ -11,9 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.walk import all_statements_in, declared
 from comprehensive.model.accesses import VECTOR_BYTES, Mask
 from comprehensive.model.depth import Data, depth_of
+from comprehensive.model.integers import in_type
 
 Value: TypeAlias = Any
 """An integer, an array with one for each thread, or :class:`Data`."""
@@ -30,7 +33,9 @@ def merged(mask: Mask | None, value: Value, other: Value) -> Value:
 
 def converted(type: ScalarType, value: Value) -> Value:
     """Return the value converted to a type: what is floating-point is not computed."""
-    return value if type.is_integer else Data(depth_of(value))
+    if not type.is_integer:
+        return Data(depth_of(value))
+    return value if isinstance(value, Data) else in_type(type, value)
 
 
 def vector_of(begin: Value, width: int) -> tuple[Value, int]:
@@ -43,3 +48,10 @@ def vector_of(begin: Value, width: int) -> tuple[Value, int]:
     places = np.asarray(begin) % VECTOR_BYTES
     place = int(places.flat[0])
     return (begin - place, VECTOR_BYTES) if (places == place).all() else (begin, width)
+
+
+def wide_unsigned_names(kernel: Kernel) -> frozenset[str]:
+    """Return the scalars of a kernel that have an unsigned type of 64 bits."""
+    types = [(p.name, p.type) for p in kernel.parameters if not p.pointer]
+    types += (pair for statement in all_statements_in(kernel.body) for pair in declared(statement).items())
+    return frozenset(name for name, type in types if type.wraps and type.is_wide)

@@ -119,14 +119,16 @@ def _binary(expr: Binary, left: Any, right: Any, types: Types) -> Any:
         both = np.logical_and if operator == "&&" else np.logical_or
         return both(left != 0, right != 0).astype(np.int64)
     if operator in ("<<", ">>"):
-        shifted = left << right if operator == "<<" else left >> right
-        return _wrapped(shifted, promote(type_of(expr.left, types)))
+        type = promote(type_of(expr.left, types))
+        left = _wrapped(left, type)
+        right = right.astype(left.dtype)  # numpy has no shift of uint64 by int64
+        return _wrapped(left << right if operator == "<<" else left >> right, type)
     common = common_type(type_of(expr.left, types), type_of(expr.right, types))
     left, right = _wrapped(left, common), _wrapped(right, common)
     if operator in _COMPARISONS:
         return _COMPARISONS[operator](left, right).astype(np.int64)
     if operator in ("/", "%"):
-        safe = np.where(right == 0, 1, right)
+        safe = np.where(right == 0, np.ones_like(right), right)
         quotient = np.sign(left) * np.sign(safe) * (np.abs(left) // np.abs(safe))
         return quotient if operator == "/" else left - quotient * safe
     return _wrapped(_OPERATIONS[operator](left, right), common)
