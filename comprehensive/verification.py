@@ -425,6 +425,9 @@ def run_lines(runs: tuple[LeafRuns, ...]) -> list[str]:
     for leaf in runs:
         passed = leaf.runs - len(leaf.failures)
         told = leaf.reason or f"{passed} of {leaf.runs} points equal"
+        if leaf.runs and leaf.refused:
+            points = "1 point" if len(leaf.refused) == 1 else f"{len(leaf.refused)} points"
+            told += f"; not run at {points}: {leaf.refused[0]}"
         lines.append(f"  {_MARKS[leaf.state]} {leaf.name}: {_unless_checked(leaf.state)}{told}")
         lines += [f"       {failure}" for failure in leaf.failures[:3]]
     return lines
@@ -475,6 +478,7 @@ def to_json(report: Report) -> dict[str, Any]:
                 "runs": r.runs,
                 "reason": r.reason,
                 "failures": list(r.failures),
+                "refused": list(r.refused),
             }
             for r in report.runs
         ],

@@ -25,7 +25,7 @@ from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import Binary, IntLiteral, Name, ScalarType
 from comprehensive.metafork.walk import statements_in
 from comprehensive.model.choice import size_obstacle
-from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
+from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside
 from comprehensive.runtime.guarded import build as build_guards
@@ -35,6 +35,7 @@ from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.exact_sizes import sized
 from comprehensive.soundness.interpreted import result
 from comprehensive.soundness.machines import machine_for, serves_all
+from comprehensive.soundness.refusals import TILE_REFUSED, refused_turn
 from comprehensive.soundness.sampling import (
     TURNS,
     NotSampledError,
@@ -56,6 +57,8 @@ GUESS = 64
 """Elements of a buffer whose size depends on data, before the serial program has run."""
 MAX_MEANINGLESS = 40
 """Samples in a row at which the serial program has no meaning; after so many there is no other one."""
+MAX_REFUSED = 3
+"""Times as many points as are asked for may be refused by a tile, which is not tried at more of them."""
 MAX_LOST = 3
 """Samples in a row at which it crashes or does not end."""
 
@@ -96,6 +99,8 @@ class LeafRuns:
     kind: str = "leaf"
     rounded: bool = False
     """Whether results may differ by rounding, since sums are added up in another order."""
+    refused: tuple[str, ...] = ()
+    """A line for each point at which a tile was not run, since a turn of host code is not for it."""
 
     @property
     def name(self) -> str:
@@ -217,12 +222,14 @@ def _run_function(
     runs = dict.fromkeys(cases, 0)
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     free = any_sign(plan)
+    refused: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     meaningless = 0
     drawn = samples(
         plan.function, nests, seed, ranges, free, GUESS, duplicates=duplicates, also=_sizes_of_kernels(plan)
     )
     for number, sample in enumerate(islice(drawn, MAX_DRAWS)):
-        if all(count >= points for count in runs.values()):
+        left = [c for c in cases if runs[c] < points and len(refused[c]) < MAX_REFUSED * points]
+        if not left:
             break
         try:
             reference = function.reference(nests, sample, number, duplicates=duplicates)
@@ -243,9 +250,7 @@ def _run_function(
         every: list[dict[str, Rational]] = [
             {name: max(0, value) for name, value in values.items()} | dict(levels) for values in integers
         ]
-        for r, leaf in cases:
-            if runs[r, leaf] >= points:
-                continue
+        for r, leaf in left:
             tree = compilation.trees[first + r]
             values = every[r]
             tile = plan.regions[r].tile_of(leaf)
@@ -266,14 +271,24 @@ def _run_function(
                         reference, machine, tile, backwards=backwards, tolerances=tolerances
                     )
                     ran = ran or did
+            if failure == TILE_REFUSED:
+                tilings = ((nests[n], *tiling) for n, tiling in _tilings(plan, tile))
+                given = {name: v for name, v in sample.arguments.items() if isinstance(v, int)}
+                reason = refused_turn(tilings, given)
+                if reason:
+                    refused[r, leaf].append(f"{reason}, at {_shown(sample, {})}")
+                    continue
+                failure = "the launcher does not run this tile, although all of its conditions hold"
             # A loop may be over before there is work for a time tile: what did the work then is no case of it.
             runs[r, leaf] += ran or failure is not None
             if failure is not None:
                 failures[r, leaf].append(f"{failure} at {_shown(sample, machine)}")
     unreached = f"no machine brings one of {MAX_DRAWS} random points to it where the source is defined"
-    reasons = {
-        case: "it does not fit the device on which it is run" for case in numbers if case not in cases
-    } | {case: unreached for case in cases if not runs[case]}
+    reasons = {case: "it does not fit the device on which it is run" for case in numbers if case not in cases}
+    for case in cases:
+        if not runs[case]:
+            told = "no point lets it run at every turn of host code: "
+            reasons[case] = told + refused[case][0] if refused[case] else unreached
     return [
         LeafRuns(
             plan.regions[r].name,
@@ -284,6 +299,7 @@ def _run_function(
             plan.regions[r].tile_of(leaf),
             plan.regions[r].kind_of(leaf),
             _is_rounded(plan, plan.regions[r].tile_of(leaf)),
+            tuple(refused.get((r, leaf), ())),
         )
         for r, leaf in numbers
     ]
@@ -423,8 +439,7 @@ class _Runs:
         if faults:
             return True, f"the kernel {'; '.join(map(str, faults))}"
         if outcome.status != STATUS_OK:
-            refused = f"{outcome.constraint} ({outcome.needed}, {outcome.available}) {outcome.message}"
-            return True, f"refused: {refused}".rstrip()
+            return True, _refusal(outcome)
         asked = [
             region
             for region in self.plan.regions
@@ -433,6 +448,16 @@ class _Runs:
         ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
         bits = {p.name for p in self.plan.function.parameters if p.type is ScalarType.BFLOAT16}
         return ran, first_difference(reference.expected, actual, tolerances, bits)
+
+
+def _refusal(outcome: Outcome) -> str:
+    """Return why a launch is refused: ``TILE_REFUSED`` where the tile that was asked for cannot run."""
+    if outcome.constraint == TILE_REFUSED:
+        return TILE_REFUSED
+    if outcome.message:
+        return f"the launch fails: {outcome.message}"
+    numbers = f"where {outcome.needed} is needed and {outcome.available} is there"
+    return f"the launcher refuses to run, since this does not hold: {outcome.constraint}, {numbers}"
 
 
 def _shown(sample: Sample, machine: Mapping[str, int]) -> str:
