@@ -18,7 +18,12 @@ SLOW = 10
 COMPARED = 3
 """Instructions that the result of a comparison is waited for as long as: it comes by way of a predicate."""
 COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
-QUICK = frozenset(("fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "abs", "labs"))
+QUICK = frozenset(
+    (
+        *("fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "abs", "labs"),
+        *("isnan", "isinf", "isfinite", "signbit", "lrint", "lrintf", "llrint", "llrintf"),
+    )
+)
 """Functions of the mathematical library that are one instruction."""
 
 

@@ -288,3 +288,19 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "fma": _fma,
 }
 """The functions by their names for ``double``; the name for ``float`` ends in ``f``."""
+
+TO_INTEGERS = {"lrint": "rint", "lround": "round", "llrint": "rint", "llround": "round"}
+"""The functions that round to integers, by their names for ``double``, and those that find the number."""
+
+
+def _is_negative(x: float) -> int:
+    return int(math.copysign(1.0, x) < 0)
+
+
+KINDS: dict[str, Callable[[float], int]] = {
+    "isnan": lambda x: int(math.isnan(x)),
+    "isinf": lambda x: int(math.isinf(x)),
+    "isfinite": lambda x: int(math.isfinite(x)),
+    "signbit": _is_negative,
+}
+"""The functions that say of which kind a number is, of ``float`` and ``double`` alike."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops import arithmetic
-from comprehensive.loops.arithmetic import FUNCTIONS, SpanTable
+from comprehensive.loops.arithmetic import FUNCTIONS, KINDS, TO_INTEGERS, SpanTable
 from comprehensive.loops.ir import Array
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -88,7 +88,7 @@ class Writer:
             "_shift_right": spans.shift_right,
             "_truncate": spans.truncate,
             "_absolute": spans.absolute,
-            **{f"_fn_{name}": function for name, function in FUNCTIONS.items()},
+            **{f"_fn_{name}": function for name, function in (FUNCTIONS | KINDS).items()},
         }
 
 
@@ -290,10 +290,16 @@ class ExprCompiler:
 
     def _call(self, expr: Call) -> Code:
         function, type = expr.function, MATH[expr.function].result
-        arguments = [self.value(a, t) for a, t in zip(expr.arguments, MATH[function].arguments, strict=True)]
+        wanted = MATH[function].wanted([promote(self._type(a)) for a in expr.arguments])
+        arguments = [self.value(a, t) for a, t in zip(expr.arguments, wanted, strict=True)]
         listed = ", ".join(a.text for a in arguments)
         depth = 2 + max(a.depth for a in arguments)
-        if type.is_integer:
+        if function in KINDS:
+            text = f"_fn_{function}({listed})"
+        elif (rounding := TO_INTEGERS.get(function.removesuffix("f"))) is not None:
+            limits = f"{type.lowest}, {type.highest}, {self.writer.spans.add(expr.span)}"
+            text = f"_truncate(_fn_{rounding}(float({listed})), {limits})"
+        elif type.is_integer:
             text = f"_absolute({listed}, {type.highest}, {self.writer.spans.add(expr.span)})"
         elif type is ScalarType.DOUBLE:
             text = f"_fn_{function}({listed})"

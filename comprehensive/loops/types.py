@@ -79,11 +79,10 @@ def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
     def converted(e: Expr) -> Expr:
         if not isinstance(e, Call):
             return e
+        given = [promote(type_of(argument, environment)) for argument in e.arguments]
         arguments = tuple(
-            argument
-            if promote(type_of(argument, environment)) is wanted
-            else Cast(wanted, argument, argument.span)
-            for argument, wanted in zip(e.arguments, MATH[e.function].arguments, strict=True)
+            argument if kind is wanted else Cast(wanted, argument, argument.span)
+            for argument, kind, wanted in zip(e.arguments, given, MATH[e.function].wanted(given), strict=True)
         )
         return replace(e, arguments=arguments)
 

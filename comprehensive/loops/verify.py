@@ -212,11 +212,11 @@ def _exprs(exprs: tuple[Expr, ...], scope: _Scope) -> None:
 
 def _call(call: Call, scope: _Scope) -> None:
     """The conversions of a call are written out, since C++ would choose an overload by the type of an argument."""
-    for argument, wanted in zip(call.arguments, MATH[call.function].arguments, strict=True):
-        try:
-            found = promote(type_of(argument, scope.types))
-        except KeyError as error:
-            raise VerificationError(f"{error.args[0]!r} is not declared") from None
+    try:
+        given = [promote(type_of(argument, scope.types)) for argument in call.arguments]
+    except KeyError as error:
+        raise VerificationError(f"{error.args[0]!r} is not declared") from None
+    for found, wanted in zip(given, MATH[call.function].wanted(given), strict=True):
         if found is not wanted:
             raise VerificationError(
                 f"an argument of {call.function!r} is of type {found.value}, not {wanted.value}"

@@ -20,13 +20,14 @@ from comprehensive.metafork.ast import (
     Cast,
     Conditional,
     Expr,
+    FloatLiteral,
     Index,
     IntLiteral,
     Name,
     ScalarType,
     Unary,
 )
-from comprehensive.metafork.functions import CONVERSIONS
+from comprehensive.metafork.functions import CONVERSIONS, NOT_A_NUMBER
 from comprehensive.metafork.literals import (
     SUPPORTED_TYPES,
     character_literal,
@@ -244,6 +245,8 @@ def address_of(children: Children) -> Expr:
 
 def call(children: Children) -> Expr:
     function, arguments, span = children[0].text, tuple(children[2:-1:2]), span_of(children)
+    if function == NOT_A_NUMBER and not arguments:
+        return FloatLiteral("nan", ScalarType.FLOAT, span)
     conversion = CONVERSIONS.get(function)
     if conversion is not None and len(arguments) == 1:
         (given,) = conversion.arguments

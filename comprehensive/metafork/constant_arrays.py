@@ -222,9 +222,8 @@ def _is_exact(text: str) -> bool:
     """Whether a decimal number is one of ``float``: written with ``f`` or not, it is the same."""
     if text.lower().startswith("0x"):
         return False
-    exact = Fraction(text)
     try:
-        return Fraction(struct.unpack("f", struct.pack("f", float(text)))[0]) == exact
+        return Fraction(struct.unpack("f", struct.pack("f", float(text)))[0]) == Fraction(text)
     except (OverflowError, ValueError):
         return False
 

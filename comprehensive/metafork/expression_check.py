@@ -32,7 +32,7 @@ from comprehensive.metafork.constants import (
     constant,
     constant_value,
 )
-from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.functions import MATH, TRUTHS
 from comprehensive.metafork.literals import shorten
 from comprehensive.metafork.precedence import INTEGER_ONLY, LOGICAL
 from comprehensive.metafork.preprocessor.includes import defining_header
@@ -93,6 +93,11 @@ class ExpressionChecker:
             fix = Fix.around("cast it: (int)(...)", expression.span, "(int)(", ")")
             self.sink.error("CF0212", text, expression.span, fix=fix)
 
+    def truth_of(self, condition: Expr, scope: Scope) -> ScalarType | None:
+        """The type of an expression of which is asked only whether it is 0."""
+        is_truth = isinstance(condition, Call) and condition.function in TRUTHS
+        return self._call(condition, scope) if is_truth else self.type_of(condition, scope)
+
     def type_of(self, expression: Expr, scope: Scope) -> ScalarType | None:
         match expression:
             case IntLiteral(_, kind) | FloatLiteral(_, kind):
@@ -102,21 +107,30 @@ class ExpressionChecker:
             case Index():
                 return self._index(expression, scope)
             case Unary(operator, operand):
-                kind = self.type_of(operand, scope)
+                kind = (self.truth_of if operator == "!" else self.type_of)(operand, scope)
                 self._needs_integers(operator, (operand, kind))
                 return ScalarType.INT if operator in LOGICAL else None if kind is None else promote(kind)
             case Binary(operator, left, right):
-                first, second = self.type_of(left, scope), self.type_of(right, scope)
+                sides = self.truth_of if _asks_for_0(expression) else self.type_of
+                first, second = sides(left, scope), sides(right, scope)
                 self._needs_integers(operator, (left, first), (right, second))
                 self._has_a_value(expression, first)
                 return None if first is None or second is None else result_type(operator, first, second)
             case Conditional(condition, then, otherwise):
-                self.type_of(condition, scope)
+                self.truth_of(condition, scope)
                 first, second = self.type_of(then, scope), self.type_of(otherwise, scope)
                 return None if first is None or second is None else common_type(first, second)
             case Cast(kind, operand):
-                self.type_of(operand, scope)
+                (self.truth_of if kind is ScalarType.BOOL else self.type_of)(operand, scope)
                 return kind
+            case Call(function) if function in TRUTHS:
+                self.sink.error(
+                    "CF0235",
+                    f"C leaves open which value '{function}' has where it is not 0",
+                    expression.span,
+                    fix=Fix.around("ask whether it is 0: (... != 0)", expression.span, "(", " != 0)"),
+                )
+                return ScalarType.INT
             case Call():
                 return self._call(expression, scope)
             case _:
@@ -236,14 +250,25 @@ class ExpressionChecker:
         return signature.result
 
 
+def _asks_for_0(operation: Binary) -> bool:
+    """Whether an operation looks only at whether its operands are 0."""
+    if operation.operator in ("&&", "||"):
+        return True
+    sides = (operation.left, operation.right)
+    return operation.operator in ("==", "!=") and any(
+        isinstance(s, IntLiteral) and s.value == 0 for s in sides
+    )
+
+
 def _subscripted(name: str, rank: int) -> str:
     """``a[i][j]``"""
     return name + "".join(f"[{'ijklmnpq'[k % 8]}]" for k in range(rank))
 
 
 def _prototype(function: str) -> str:
-    arguments, result = MATH[function]
-    return f"{result.value} {function}({', '.join(kind.value for kind in arguments)})"
+    signature = MATH[function]
+    arguments = "x" if signature.of_any_width else ", ".join(kind.value for kind in signature.arguments)
+    return f"{signature.result.value} {function}({arguments})"
 
 
 def _nearest_name(name: str, span: Span, scope: Scope, *, arrays: bool) -> Fix | None:

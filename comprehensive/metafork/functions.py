@@ -7,18 +7,30 @@ In: a name.  Out: its signature; the device has all of them under the same name:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from comprehensive.metafork.ast import ScalarType
 
 _F, _D, _I, _L = ScalarType.FLOAT, ScalarType.DOUBLE, ScalarType.INT, ScalarType.LONG
+_X = ScalarType.LONG_LONG
 
 
 class Signature(NamedTuple):
-    """Arguments are converted to these types, as by a prototype in C."""
+    """Arguments are converted to these types, as by a prototype in C.
+
+    A macro for all floating-point types keeps an argument that is a ``float`` (``of_any_width``).
+    """
 
     arguments: tuple[ScalarType, ...]
     result: ScalarType
+    of_any_width: bool = False
+
+    def wanted(self, given: Sequence[ScalarType]) -> tuple[ScalarType, ...]:
+        """Return the types to which promoted arguments of these types are converted."""
+        if not self.of_any_width:
+            return self.arguments
+        return tuple(_F if kind is _F else other for kind, other in zip(given, self.arguments, strict=True))
 
 
 _ONE_ARGUMENT = (
@@ -26,6 +38,8 @@ _ONE_ARGUMENT = (
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc"),
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )
+_TO_INTEGERS = {"lrint": _L, "lround": _L, "llrint": _X, "llround": _X}
+_OF_A_KIND = ("isnan", "isinf", "isfinite", "signbit")
 _TWO_ARGUMENTS = ("fmin", "fmax", "fdim", "fmod", "copysign", "pow", "hypot", "atan2")
 
 MATH: dict[str, Signature] = {
@@ -35,10 +49,19 @@ MATH: dict[str, Signature] = {
     **{name: Signature((_D, _D), _D) for name in _TWO_ARGUMENTS},
     "fmaf": Signature((_F, _F, _F), _F),
     "fma": Signature((_D, _D, _D), _D),
+    **{f"{name}f": Signature((_F,), result) for name, result in _TO_INTEGERS.items()},
+    **{name: Signature((_D,), result) for name, result in _TO_INTEGERS.items()},
+    **{name: Signature((_D,), _I, of_any_width=True) for name in _OF_A_KIND},
     "abs": Signature((_I,), _I),
     "labs": Signature((_L,), _L),
 }
 """The signatures of mathematical functions, by name."""
+
+TRUTHS = frozenset(("isinf", "signbit"))
+"""Functions of which C says only that they are not 0: compilers give 1, -1 (``isinf`` of glibc) or another number."""
+
+NOT_A_NUMBER = "__builtin_nanf"
+"""The name under which ``specs/headers/math.h`` has NAN: no quotient of constants has its sign with every compiler."""
 
 _H, _B = ScalarType.HALF, ScalarType.BFLOAT16
 

@@ -37,7 +37,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.attempt import expression_of
 from comprehensive.metafork.extents import Extents, between_commas
-from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.functions import MATH, TRUTHS
 from comprehensive.metafork.host_loops import Exchange, LoopText, host_loop
 from comprehensive.metafork.host_scopes import Fact, HostScope, HostScopes, Opaque, Precondition
 from comprehensive.metafork.literals import scalar_type
@@ -353,13 +353,14 @@ class _Reader:
         found = expression_of(self._tokens[start:end])
         if found is None:
             return None
-        if any(isinstance(node, Call) and node.function not in MATH for node in subexpressions(found)):
+        if any(isinstance(node, Call) for node in subexpressions(found)):
             found = self._inlined(found, self._scopes.visible_scalars())
         for node in subexpressions(found):
             if isinstance(node, Index):
                 return None
             if isinstance(node, Call) and (
-                node.function not in MATH or len(MATH[node.function].arguments) != len(node.arguments)
+                node.function not in MATH.keys() - TRUTHS
+                or len(MATH[node.function].arguments) != len(node.arguments)
             ):
                 return None
         return found if all(self._scopes.is_scalar(name) for name in names(found)) else None

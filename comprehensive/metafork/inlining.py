@@ -46,7 +46,6 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.helpers import Helper, name_of, read_helper
 from comprehensive.metafork.items import Item
 from comprehensive.metafork.local_pointers import place
@@ -239,7 +238,7 @@ class Inliner:
         ``hoists``: whether a variable before it may hold an argument, which is then computed whatever happens.
         """
         match expression:
-            case Call(function, arguments) if function in self._helpers.definitions and function not in MATH:
+            case Call(function, arguments) if function in self._helpers.definitions:
                 given = [self._lifted(argument, before, hoists=hoists) for argument in arguments]
                 return self._called(expression, given, before, hoists)
             case Conditional(condition, then, otherwise):

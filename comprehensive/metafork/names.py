@@ -150,17 +150,17 @@ class _Checker:
                 if statement.atomic:
                     check_atomic(statement, kind, scope, self.sink)
             case If(condition, then, otherwise):
-                self.expressions.type_of(condition, scope)
+                self.expressions.truth_of(condition, scope)
                 self.body(then, scope)
                 self.body(otherwise, scope)
             case For() | MetaFor():
                 self._loop(statement, scope)
             case While(condition, body):
-                self.expressions.type_of(condition, scope)
+                self.expressions.truth_of(condition, scope)
                 self.body(body, scope)
             case DoWhile(body, condition):
                 self.body(body, scope)
-                self.expressions.type_of(condition, scope)
+                self.expressions.truth_of(condition, scope)
             case Block(body):
                 self.body(body, scope)
             case Break() | Continue():

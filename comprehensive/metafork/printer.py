@@ -104,6 +104,8 @@ def _integer(literal: IntLiteral) -> tuple[str, int]:
 
 
 def _floating(literal: FloatLiteral) -> str:
+    if literal.text == "nan":
+        return "NAN" if literal.type is ScalarType.FLOAT else "((double)NAN)"
     is_marked = any(c in ".pP" for c in literal.text) or (
         any(c in "eE" for c in literal.text) and not literal.text.lower().startswith("0x")
     )

@@ -13,5 +13,6 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 #define INFINITY (1.0f / 0.0f)
+#define NAN __builtin_nanf()
 #define HUGE_VALF (1.0f / 0.0f)
 #define HUGE_VAL (1.0 / 0.0)

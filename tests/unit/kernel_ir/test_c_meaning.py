@@ -18,7 +18,7 @@ import pytest
 from comprehensive.data import template_directory
 from comprehensive.loops.interpreter import UndefinedBehaviour, c_value
 from comprehensive.metafork.ast import Declare, Expr, ScalarType
-from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.functions import MATH, TRUTHS
 from comprehensive.metafork.printer import print_expr
 from tests.examples import quick_of
 from tests.unit.loops.c_oracle import compile_c, needs_gcc
@@ -50,12 +50,21 @@ CORE = frozenset(list(LETTERS)[:6])
 CALLS = [
     f"{function}({', '.join(f'{LETTERS[type]}{k}' for k, type in enumerate(types))}) / 3"
     for function, signature in MATH.items()
+    if not signature.of_any_width and not function.startswith("ll")
     for types in product(LETTERS, repeat=len(signature.arguments))
     if CORE.issuperset(types) or {*types[1:]} <= {ScalarType.FLOAT}
     if len(types) < 3 or types.count(ScalarType.FLOAT) > 1 or types[0] is types[2]
 ]
 """A division by 3 tells an integer, a float and a double from each other."""
+KINDS = [
+    f"({function}({argument}){' != 0' * (function in TRUTHS)}) * 1.5"
+    for function, signature in MATH.items()
+    if signature.of_any_width
+    for argument in ("f0", "d1", "-f1 / 3", "d0 * f2", "(double)f1", "(float)d0")
+]
+"""The macros that take a float or a double as it is."""
 AROUND = [
+    *("llrint(d0) / 3", "llrintf(d1) / 3", "llround(i0) / 3", "llroundf(f1) / 3"),
     "(int)sqrt(c0) + i0 / 2",
     "(float)fmax(f0, d1) * 0.1f",
     "(i0 < i1 ? f0 : d0) / 3",
@@ -94,7 +103,7 @@ AROUND = [
     "(h0 < w0) + (l0 < u0) * 2 + (h0 < u0) * 4",
     "18446744073709551615u / 3 + 1ull + 0x80000000",
 ]
-TEXTS = CALLS + AROUND
+TEXTS = CALLS + KINDS + AROUND
 
 ODD = [1.5, -2.25, 0.1, 0.0, -0.0, 1e-42, -7e9, 123456.789, math.inf, -math.inf, math.nan]
 VALUES: dict[ScalarType, list[float]] = {
@@ -120,7 +129,7 @@ POINTS = [
 """The three names of a type run through its values at different paces."""
 
 
-HEADERS = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+HEADERS = "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
 
 @pytest.fixture(scope="module")

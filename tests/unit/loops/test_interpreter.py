@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from comprehensive.loops import compile_python
-from comprehensive.loops.arithmetic import FUNCTIONS, float_literal, round_to_float
+from comprehensive.loops.arithmetic import (
+    FUNCTIONS,
+    KINDS,
+    TO_INTEGERS,
+    float_literal,
+    round_to_float,
+)
 from comprehensive.loops.interpreter import (
     EndlessLoopError,
     Order,
@@ -158,8 +164,8 @@ def test_long_expressions_do_not_exhaust_the_python_compiler() -> None:
 
 
 def test_every_function_of_the_language_is_known() -> None:
-    floats = {name[:-1] if result.result is ScalarType.FLOAT else name for name, result in MATH.items()}
-    assert floats - {"abs", "labs"} == set(FUNCTIONS)
+    names = {name[:-1] if of.arguments[0] is ScalarType.FLOAT else name for name, of in MATH.items()}
+    assert names - {"abs", "labs"} == set(FUNCTIONS) | set(KINDS) | set(TO_INTEGERS)
 
 
 def test_decimal_literals_are_rounded_to_float_once() -> None:

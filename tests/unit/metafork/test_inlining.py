@@ -33,6 +33,13 @@ def inlined(helpers: str, statements: str) -> str:
     return re.sub(r"\s+", " ", print_stmts(threads.body)).strip()
 
 
+def test_a_function_of_the_file_is_meant_where_the_c_library_has_its_name() -> None:
+    own = "static float round(float x) { return x + 100.0f; }\nstatic int isnan(float x) { return x < 0; }\n"
+    assert "c[0] = b[1] + 100.0f;" in inlined(own, "c[0] = round(b[1]);")
+    assert "c[0] = b[1] < 0;" in inlined(own, "c[0] = isnan(b[1]);")
+    assert "c[0] = round(b[1]);" in inlined("", "c[0] = round(b[1]);")
+
+
 def test_a_function_may_move_its_pointer() -> None:
     total = "float total(const float *p, int k) { float s = 0; while (k--) s += *p++; return s; }\n"
     left = inlined(total, "c[0] = total(b + 2, n);")
