@@ -71,14 +71,26 @@ class _NotMixedRadixError(Exception):
     pass
 
 
-def collapse(nest: Nest, number: int, body: tuple[Stmt, ...], digits: Digits) -> tuple[Stmt, ...] | None:
-    """The body of band ``number`` over the joined iterator.
+def collapse(
+    nest: Nest,
+    number: int,
+    body: tuple[Stmt, ...],
+    digits: Digits,
+    around: Mapping[str, ScalarType] | None = None,
+) -> tuple[Stmt, ...] | None:
+    """The body of band ``number`` over the joined iterator; ``around`` are the types of names that statements around a
+    part of the band declare.
 
     None where, with ``joined == high``, some value does not depend on ``radix*high + low`` alone.
     """
     if {digits.high, digits.low} & declared_names(body):
         return None
-    types = {**environment_of(nest, number), digits.low: ScalarType.INT, digits.joined: ScalarType.INT}
+    types = {
+        **environment_of(nest, number),
+        **(around or {}),
+        digits.low: ScalarType.INT,
+        digits.joined: ScalarType.INT,
+    }
     for name, type in _declared(body):
         if types.setdefault(name, type) is not type:
             return None  # one name, two types: a matter for a person

@@ -13,7 +13,7 @@ point is visited exactly once, as before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from comprehensive.loops.access import names_read
@@ -58,7 +58,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer, fresh
-from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements
 from comprehensive.metafork.terms import conjunction, conjuncts
 from comprehensive.metafork.walk import reads_data, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
@@ -97,6 +97,7 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     nest, bodies, found = _coordinates(nest, bodies)
     names, shown, limits = ([*each] for each in zip(*found, strict=True))
     bodies, limits, demanded = _limited(nest, bodies, names, limits)
+    bodies = [_with_joined_loops(nest, 0, body) for body in bodies]
     bodies, fitting = in_int_at_points(around, bodies, dict(zip(names, limits, strict=True)))
     return Points(
         tuple(names),
@@ -186,18 +187,30 @@ def _one_loop(nest: Nest, outer: For[BlockStmt], statements: tuple[Stmt, ...]) -
     whole = For(
         outer.type, outer.iterator, outer.start, outer.relation, outer.bound, outer.step, body, outer.span
     )
-    match body:
+    number = next(i for i, band in enumerate(nest.bands) if band.body == statements)
+    return _joined_loops(nest, number, whole, {})
+
+
+def _with_joined_loops(nest: Nest, number: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body of a band with its loops in each other as one where they number steps together, from the inside out."""
+    types = _types(nest, body)
+    return replace_statements(
+        body, lambda s: (_joined_loops(nest, number, s, types) if isinstance(s, For) else s,)
+    )
+
+
+def _joined_loops(nest: Nest, number: int, outer: For, around: Mapping[str, ScalarType]) -> For:
+    match outer.body:
         case (For() as inner,) if _counts_up(outer) and _counts_up(inner):
             joined = fresh(f"{outer.iterator}_{inner.iterator}", all_names(nest))
-            number = next(i for i, band in enumerate(nest.bands) if band.body == statements)
             digits = Digits(outer.iterator, inner.iterator, inner.bound, joined)
-            found = collapse(nest, number, inner.body, digits)
+            found = collapse(nest, number, inner.body, digits, around)
             if found is not None and not names_read_in(found) & {outer.iterator, inner.iterator}:
                 bound = exact_product(outer.bound, inner.bound, environment_of(nest))
                 return For(ScalarType.INT, joined, ZERO, "<", bound, ONE, found, inner.span)
         case _:
             pass
-    return whole
+    return outer
 
 
 def _counts_up(loop: For[object]) -> bool:
