@@ -95,8 +95,11 @@ class ExpressionChecker:
 
     def truth_of(self, condition: Expr, scope: Scope) -> ScalarType | None:
         """The type of an expression of which is asked only whether it is 0."""
-        is_truth = isinstance(condition, Call) and condition.function in TRUTHS
-        return self._call(condition, scope) if is_truth else self.type_of(condition, scope)
+        match condition:
+            case Call(function) if function in TRUTHS:
+                return self._call(condition, scope)
+            case _:
+                return self.type_of(condition, scope)
 
     def type_of(self, expression: Expr, scope: Scope) -> ScalarType | None:
         match expression:

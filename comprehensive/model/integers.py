@@ -31,9 +31,9 @@ def calculate(symbol: str, left: Any, right: Any, *, unsigned: bool = False) -> 
     ``unsigned`` says that C computes it in an unsigned type of 64 bits.  ValueError for an operator that C does not
     have.
     """
-    of_arrays = isinstance(left, np.ndarray) or isinstance(right, np.ndarray)
+    of_arrays = _is_array(left) or _is_array(right)
     if unsigned and symbol in _LOOKS_AT_SIGNS:
-        left, right = (_without_sign(operand, of_arrays) for operand in (left, right))
+        left, right = _without_sign(left, of_arrays), _without_sign(right, of_arrays)
     if of_arrays:
         # What compares is an int in C, with which a program may go on to compute: `(i < n) % 3`.
         return np.asarray(_named(symbol, _OF_ARRAYS)(left, right)).astype(np.int64, copy=False)
@@ -59,9 +59,8 @@ def kept(value: Any) -> Any:
 
 def in_type(type: ScalarType, value: Any) -> Any:
     """Return an integer, or one for each thread, converted to an integer type."""
-    if isinstance(value, np.ndarray):
-        narrow: Any = value.astype(type.numpy_name)
-        return narrow.astype(np.int64)
+    if _is_array(value):
+        return value.astype(type.numpy_name).astype(np.int64)
     if type is ScalarType.BOOL:
         return int(value != 0)
     low = value % 2**type.bits
@@ -93,10 +92,14 @@ def _is_wide_unsigned(expression: Expr, names: Set[str]) -> bool:
             return False
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
 def _without_sign(operand: Any, as_array: bool) -> Any:
     """The unsigned number that has the 64 bits of one that may have a sign; beside arrays an array, which is never
     taken for a number with a sign."""
-    if isinstance(operand, np.ndarray):
+    if _is_array(operand):
         return operand.astype(np.uint64)
     number = operand % (2 * _HALF)
     return np.array([number], np.uint64) if as_array else number

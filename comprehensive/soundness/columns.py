@@ -128,8 +128,8 @@ def _binary(expr: Binary, left: Any, right: Any, types: Types) -> Any:
     if operator in _COMPARISONS:
         return _COMPARISONS[operator](left, right).astype(np.int64)
     if operator in ("/", "%"):
-        ones: Any = np.ones_like(right)
-        safe: Any = np.where(right == 0, ones, right)
+        where: Any = np.where
+        safe = where(right == 0, np.ones_like(right), right)
         quotient = np.sign(left) * np.sign(safe) * (np.abs(left) // np.abs(safe))
         return quotient if operator == "/" else left - quotient * safe
     return _wrapped(_OPERATIONS[operator](left, right), common)
