@@ -32,6 +32,7 @@ from comprehensive.metafork.build_expressions import (
     Children,
     Dimension,
     TypeName,
+    of_value,
     span_of,
 )
 from comprehensive.metafork.tokens import Token
@@ -93,7 +94,7 @@ def declare(children: Children) -> Part:
 
 
 def declaration(children: Children) -> tuple[Declare, ...]:
-    head: TypeName = children[0]
+    head: TypeName = of_value(children[0])
     declarators: list[Declarator] = [child for child in children[1:] if isinstance(child, Declarator)]
     for declarator in declarators:
         if declarator.dims and declarator.initial is not None:
@@ -254,17 +255,18 @@ def continue_loop(children: Children) -> Part:
 
 
 def scalar_parameter(children: Children) -> Parameter:
-    head, name = children
+    head, name = of_value(children[0]), children[1]
     return Parameter(name.text, head.type, head.const, span=span_of(children))
 
 
 def pointer_parameter(children: Children) -> Parameter:
-    head, name = children[0], children[-1]
+    head, name = of_value(children[0]), children[-1]
     return Parameter(name.text, head.type, head.const, pointer=True, span=span_of(children))
 
 
 def array_parameter(children: Children) -> Parameter:
-    head, name, *dims = children
+    _, name, *dims = children
+    head = of_value(children[0])
     shape = tuple(d.expression for d in dims)
     return Parameter(name.text, head.type, head.const, dims=shape, span=span_of(children))
 
@@ -273,7 +275,8 @@ def row_pointer_parameter(children: Children) -> Parameter:
     """``float (*a)[n]`` is ``float a[][n]``"""
     name = next(child for child in children if isinstance(child, Token) and child.type == "NAME")
     shape = (None, *(child.expression for child in children if isinstance(child, Dimension)))
-    return Parameter(name.text, children[0].type, children[0].const, dims=shape, span=span_of(children))
+    head = of_value(children[0])
+    return Parameter(name.text, head.type, head.const, dims=shape, span=span_of(children))
 
 
 ACTIONS: dict[str, Callable[[Children], Any]] = {

@@ -13,7 +13,7 @@ from collections.abc import Sequence as Row
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from comprehensive.diagnostics import Edit, Fix, Span
+from comprehensive.diagnostics import DiagnosticSink, Edit, Fix, Span
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -40,7 +40,7 @@ from comprehensive.metafork.literals import (
 from comprehensive.metafork.local_pointers import address, element, place
 from comprehensive.metafork.precedence import PRECEDENCE
 from comprehensive.metafork.tokens import Token
-from comprehensive.metafork.written import Sequence, SizeOf, Update, effect, known, size
+from comprehensive.metafork.written import Discarded, Sequence, SizeOf, Update, discarded, effect, known, size
 
 
 class TypeName(NamedTuple):
@@ -49,6 +49,8 @@ class TypeName(NamedTuple):
     type: ScalarType
     const: bool
     span: Span
+    void: Token | None = None
+    """The only word of ``void``, which is no type of a value: :func:`of_value` reports it."""
 
 
 class Dimension(NamedTuple):
@@ -86,16 +88,28 @@ def type_name(children: Children) -> TypeName:
                 fix=Fix(f"remove '{token.text}'", (Edit(_with_blanks(token.span), ""),)),
             )
     found = scalar_type(words)
+    if [token.text for token in children] == ["void"]:
+        return TypeName(ScalarType.INT, False, span_of(children), children[0])
     if found is None:
         shown = " ".join(token.text for token in children)
         if words:
-            span = span_of(children)
-            text = f"type '{shown}' is not supported"
-            sink.error("CF0117", text, span, help=type_to_use(shown), fix=type_fix(span))
+            _not_supported(shown, span_of(children), sink)
         else:
             help_text = f"name the type: {SUPPORTED_TYPES}"
             sink.error("CF0117", f"'{shown}' alone names no type", span_of(children), help=help_text)
     return TypeName(found or ScalarType.INT, any(q.text == "const" for q in qualifiers), span_of(children))
+
+
+def _not_supported(shown: str, span: Span, sink: DiagnosticSink) -> None:
+    text = f"type '{shown}' is not supported"
+    sink.error("CF0117", text, span, help=type_to_use(shown), fix=type_fix(span))
+
+
+def of_value(head: TypeName) -> TypeName:
+    """Return the type of a value; CF0117 for ``void``."""
+    if head.void is not None:
+        _not_supported("void", head.span, head.void.origin.sink)
+    return head
 
 
 def dimension(children: Children) -> Dimension:
@@ -120,6 +134,9 @@ def pure(expression: Expr) -> Expr:
     if unknown is not None:
         text = "sizeof a variable is not supported here"
         unknown.sign.origin.sink.error("CF0124", text, unknown.sign.span, help="write sizeof of its type")
+    dropped = discarded(expression)
+    if dropped is not None:
+        dropped.report()
     found = effect(expression)
     if found is not None:
         text = "an assignment cannot be part of this expression"
@@ -155,7 +172,7 @@ def size_of_type(children: Children) -> Expr:
     kind = ScalarType.UNSIGNED_LONG
     if len(children) > 4:  # with a star
         return IntLiteral(8, kind, span_of(children))
-    return IntLiteral(children[2].type.size_bytes, kind, span_of(children))
+    return IntLiteral(of_value(children[2]).type.size_bytes, kind, span_of(children))
 
 
 def size_of_value(children: Children) -> SizeOf:
@@ -191,6 +208,9 @@ def unary_operation(children: Children) -> Expr:
 
 
 def cast(children: Children) -> Expr:
+    head: TypeName = children[1]
+    if head.void is not None:
+        return known(Discarded(children[3], head.void, span_of(children)))
     return Cast(children[1].type, children[3], span_of(children))
 
 

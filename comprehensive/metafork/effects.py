@@ -33,7 +33,7 @@ from comprehensive.metafork.loop_forms import Variable
 from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.sizes import size_of
 from comprehensive.metafork.substitution import Part, Substitution
-from comprehensive.metafork.written import Sequence, SizeOf, Update, effect
+from comprehensive.metafork.written import Discarded, Sequence, SizeOf, Update, effect
 
 
 @dataclass(slots=True)
@@ -79,7 +79,9 @@ class RegionScope:
         """An expression without effects."""
         return self.expression(expression, [])
 
-    def expression(self, expression: Expr | Update | Sequence | SizeOf, before: list[Stmt]) -> Expr:
+    def expression(
+        self, expression: Expr | Update | Sequence | SizeOf | Discarded, before: list[Stmt]
+    ) -> Expr:
         """The value of an expression; its effects go to the end of ``before``, or behind the statement."""
         match expression:
             case Update():
@@ -92,6 +94,9 @@ class RegionScope:
                     return found
                 target = found if then.target is value else then.target
                 return self._stepped(found, replace(then, target=target), before)
+            case Discarded():
+                expression.report()
+                return IntLiteral(0, span=expression.span)
             case SizeOf():
                 return size_of(expression, self.variables, self.arrays, self.sink)
             case Name(identifier) if identifier in self.called:

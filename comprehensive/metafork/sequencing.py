@@ -48,6 +48,7 @@ from comprehensive.metafork.substitution import Substitution
 from comprehensive.metafork.switches import chain
 from comprehensive.metafork.walk import leaves_loop
 from comprehensive.metafork.written import (
+    Discarded,
     Evaluate,
     Label,
     Loop,
@@ -168,6 +169,10 @@ class _Sequencer:
         expression = evaluate.expression
         before: list[Stmt] = []
         match expression:
+            case Discarded(operand) if not any(isinstance(node, Call) for node in nodes(operand)):
+                if isinstance(operand, Discarded) or effect(operand) is not None:
+                    return self._evaluated(replace(evaluate, expression=operand))
+                return []  # `(void)x;` says that x is used
             case Sequence(None, value, Update() as then) if then.target is value:
                 return self._evaluated(replace(evaluate, expression=then))  # x++ and ++x are the same
             case Update(target, _, Conditional(condition, then, otherwise)) if (
@@ -199,14 +204,16 @@ class _Sequencer:
                 if then is not None:
                     found += self._evaluated(replace(evaluate, expression=then))
                 return found
-            case Conditional(condition, then, otherwise) if effect(then) or effect(otherwise):
+            case Conditional(condition, then, otherwise) if (
+                effect(then) or effect(otherwise) or isinstance(then, Discarded)
+            ):
                 test = self.scope.expression(condition, before)
                 branches = [
                     tuple(self._evaluated(replace(evaluate, expression=known(value))))
                     for value in (then, otherwise)
                 ]
                 return [*before, If(test, branches[0], branches[1], evaluate.span)]
-            case _ if effect(expression) is not None and not isinstance(expression, Call):
+            case _ if effect(expression) is not None and not isinstance(expression, Call | Discarded):
                 self.scope.expression(expression, before)
                 return before
             case _:

@@ -72,6 +72,21 @@ class SizeOf:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """``(void)operand``, an expression without a value: its operand is there for its effects, or so that it is used."""
+
+    operand: Expr | Update | Sequence | Discarded
+    word: Token
+    span: Span
+
+    def report(self) -> None:
+        """Report CF0120 for one that stands where a value has to be."""
+        text = "what is cast to void has no value"
+        help = "remove '(void)', or write it as a statement of its own"
+        self.word.origin.sink.error("CF0120", text, self.span, help=help)
+
+
 # --- statements ----------------------------------------------------------------------------------------------
 
 
@@ -79,7 +94,7 @@ class SizeOf:
 class Evaluate:
     """``expression;``, whose effects count.  ``atomic`` marks what stands behind ``meta_atomic``."""
 
-    expression: Expr | Update | Sequence
+    expression: Expr | Update | Sequence | Discarded
     span: Span
     sign: Token
     """Its last token."""
@@ -116,7 +131,7 @@ class Switch:
     span: Span
 
 
-Written: TypeAlias = Update | Sequence | SizeOf | Evaluate | Loop | Label | Switch
+Written: TypeAlias = Update | Sequence | SizeOf | Discarded | Evaluate | Loop | Label | Switch
 _Node: TypeAlias = Expr | Stmt | Initialiser | Written
 
 
@@ -132,7 +147,7 @@ def below(node: object) -> tuple[object, ...]:
             return (target, value)
         case Sequence(first, value, then):
             return tuple(part for part in (first, value, then) if part is not None)
-        case SizeOf(operand):
+        case SizeOf(operand) | Discarded(operand):
             return (operand,)
         case Evaluate(expression):
             return (expression,)
@@ -171,6 +186,11 @@ def effect(root: object) -> Update | Sequence | None:
 def size(root: object) -> SizeOf | None:
     """Something in an expression whose number the types of variables say, if there is such a thing."""
     return next((node for node in nodes(root) if isinstance(node, SizeOf)), None)
+
+
+def discarded(root: object) -> Discarded | None:
+    """Something in an expression that has no value, if there is such a thing."""
+    return next((node for node in nodes(root) if isinstance(node, Discarded)), None)
 
 
 def too_deep(roots: tuple[Stmt, ...], limit: int) -> Span | None:

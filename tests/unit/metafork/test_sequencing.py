@@ -36,6 +36,11 @@ BODIES = {
     "step before": "for (int j = 0, k = 0; j < m; k += j, j++) c[i] += k;",
     "continue over steps": "for (int j = 0, k = 9; j < m; j++, k--) { if (a[j] & 1) continue; c[i] += k; }",
     "break from steps": "int k = 9; for (int j = 0; j < m; j++, k--) if (a[j] > 20) break; c[i] = k;",
+    "cast to void": (
+        "int k = m, e[2]; (void)k; (void)n, ((void)(c)); (void)e; (void)0; (void)k--; (void)(k -= 2); "
+        "n > 2 ? (void)k++ : (void)m; if (n > 4) (void)n; else (void)(c[i] += 3); c[i] += k;"
+    ),
+    "a pointer cast to void": "int *p = a + 1; (void)p; (void)*p++; (void)(p += 1); c[i] += *p;",
     "ahead of the bound": "for (unsigned j = 0; j + 3 < m; j += 4) c[j] += a[j + 3] + (int)j;",
     "ahead, and mirrored": "for (unsigned long j = m - 3; m > 2 + j; j++) c[j] += a[j] * (int)j;",
     "ahead, with more": "for (unsigned j = 1, k = 5; j + 1 <= m && a[j] < 25; j++, k--) c[j] += a[k] + (int)k;",
