@@ -37,7 +37,7 @@ from comprehensive.metafork.literals import shorten
 from comprehensive.metafork.precedence import INTEGER_ONLY, LOGICAL
 from comprehensive.metafork.preprocessor.includes import defining_header
 from comprehensive.metafork.scalar_types import common_type, promote, result_type
-from comprehensive.metafork.scope import Scope
+from comprehensive.metafork.scope import Kind, Scope
 
 _LIKENESS = 0.6
 """The part of two names that must agree, as difflib measures it: 'cout' and 'count' have 0.89, 'xs' and 'x' 0.67."""
@@ -98,6 +98,8 @@ class ExpressionChecker:
         match condition:
             case Call(function) if function in TRUTHS:
                 return self._call(condition, scope)
+            case Name() if self._is_asked_for(condition, condition, scope):
+                return ScalarType.INT
             case _:
                 return self.type_of(condition, scope)
 
@@ -113,6 +115,10 @@ class ExpressionChecker:
                 kind = (self.truth_of if operator == "!" else self.type_of)(operand, scope)
                 self._needs_integers(operator, (operand, kind))
                 return ScalarType.INT if operator in LOGICAL else None if kind is None else promote(kind)
+            case Binary("==" | "!=", Name() as pointer, Name("NULL") | IntLiteral(0)) | Binary(
+                "==" | "!=", Name("NULL") | IntLiteral(0), Name() as pointer
+            ) if self._is_asked_for(pointer, expression, scope):
+                return ScalarType.INT
             case Binary(operator, left, right):
                 sides = self.truth_of if _asks_for_0(expression) else self.type_of
                 first, second = sides(left, scope), sides(right, scope)
@@ -192,6 +198,22 @@ class ExpressionChecker:
             )
             return None
         return symbol.type
+
+    def _is_asked_for(self, pointer: Name, question: Expr, scope: Scope) -> bool:
+        """Whether a question is whether an array is there at all; CF0205 says how that is told."""
+        name = pointer.identifier
+        symbol = scope.get(name)
+        if symbol is None or symbol.kind is not Kind.DATA:
+            return False
+        self.sink.error(
+            "CF0205",
+            f"a region cannot ask whether the pointer '{name}' is null",
+            question.span,
+            notes=(Note("declared here", symbol.span),),
+            help=f"let an int parameter say whether it is there, 'has_{name} ? {_subscripted(name, symbol.rank)} : 0', "
+            f"and declare '{name}' as a pointer; or write a function for each case",
+        )
+        return True
 
     def _index(self, index: Index, scope: Scope) -> ScalarType | None:
         for subscript in index.subscripts:
