@@ -17,7 +17,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -42,6 +42,7 @@ from comprehensive.poly.model import (
     Undecided,
     Witness,
 )
+from comprehensive.poly.remedies import remedies
 from comprehensive.poly.repeats import concrete
 from comprehensive.poly.user_loops import user_loop, user_values
 from comprehensive.poly.wraps import assert_against_wrapping
@@ -161,8 +162,14 @@ def _dependence(
         f"the iterations of {words.loop.format(iterator)} depend on each other through array '{witness.array}'",
         _place(span),
         notes=witness_notes(nest, witness, words),
-        help=f"{words.serial.format(iterator)}, or exclude these values by assert(...)",
+        help=_choice((words.serial.format(iterator), *remedies(nest, witness))),
     )
+
+
+def _choice(ways: Sequence[str]) -> str:
+    """Several ways in one sentence: ``a, b, or c``."""
+    *others, last = ways
+    return f"{', '.join(others)}, or {last}"
 
 
 def witness_notes(nest: Nest, witness: Witness, words: Words) -> tuple[Note, ...]:

@@ -238,6 +238,25 @@ def test_a_dependence_between_points_is_told_once_in_the_loops_of_the_program() 
     assert "and used at i = 3" in text
 
 
+SERIAL, ASSERT = "help: make the loop over 'i' a serial 'for'", "exclude these values by assert(...)"
+APART = "leave out the iterations that meet by an 'if'"
+COPY = "read a copy of 'y' from before the region where its old values are meant"
+
+
+@pytest.mark.parametrize(
+    ("statement", "help"),
+    [
+        ("y[i] = y[i - 1];", f"{SERIAL}, {APART}, or {COPY}\n"),  # whatever n is
+        ("y[0] = x[i];", f"{SERIAL}, or {APART}\n"),
+        ("y[i / n] = x[i];", f"{SERIAL}, or {APART}\n"),  # it is 0 for every n
+        ("y[i] = y[n - 1 - i];", f"{SERIAL}, or {ASSERT}\n"),
+        ("if (n > 5) y[i] = y[i - 1];", f"{SERIAL}, or {ASSERT}\n"),
+    ],
+)
+def test_an_assert_is_asked_for_only_where_parameters_decide(statement: str, help: str) -> None:
+    assert help in told_of_blocks(statement) + "\n"
+
+
 def test_each_loop_has_a_dependence_of_its_own() -> None:
     text = told_of_blocks("{ z[i][j] = 1; y[0] = x[i]; }", "B, C")
     assert text.count("'meta_for i' depend on each other through array 'y'") == 1
