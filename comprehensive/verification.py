@@ -37,6 +37,7 @@ from comprehensive.optimize.tree import Leaf, Tree
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.runtime.serial import SerialBuildError
+from comprehensive.soundness.difference import values_text
 from comprehensive.soundness.emulated import ROUNDING, TIME_IS_OVER, LeafRuns, build, not_run, run_leaves
 from comprehensive.soundness.index_data import index_uses, scattered
 from comprehensive.soundness.interpreted import difference, result
@@ -238,7 +239,8 @@ def _legality(nest: Nest, cases: Sequence[_Case]) -> Condition:
     evidence = f"{len(found)} parallel loops are proved to be parallel"
     if doubts and not races:
         races = tuple(_orders(nest, cases))
-        evidence = f"the order of the iterations counts, {'; '.join(doubts)}"
+        remedy = "make the loops serial, or exclude by assert(...) values that no call has"
+        evidence = f"the order of the iterations counts, {'; '.join(doubts)}: {remedy}"
     return _condition("legality", evidence, races, tuple(doubts))
 
 
@@ -256,7 +258,7 @@ def _orders(nest: Nest, cases: Sequence[_Case]) -> Iterator[str]:
             tolerance=ROUNDING if rounded else None,
         )
         if found is not None:
-            yield f"backwards {found} at {dict(case.sample.arguments)}"
+            yield f"backwards {found} at {values_text(case.sample.arguments)}"
 
 
 def _pruning(found: Pruning) -> Condition:
@@ -346,7 +348,7 @@ def _code(tree: Tree[Variant], cases: Sequence[_Case]) -> Condition:
         for case in cases:
             found = difference(case.expected, leaf.nest, case.sample.arguments, case.data, case.step)
             if found is not None:
-                failures.append(f"{found} at {dict(case.sample.arguments)}")
+                failures.append(f"{found} at {values_text(case.sample.arguments)}")
         return len(cases), tuple(failures)
 
     compared = code_soundness(tree, agrees)

@@ -29,8 +29,8 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
-from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.poly.domains import term_text
 
 Columns: TypeAlias = dict[str, Any]
 """An integer column for each iterator, with one entry an iteration; scalars are plain numbers."""
@@ -67,7 +67,7 @@ def evaluate(expr: Expr, columns: Columns, types: Types) -> Any:
         case Name():
             type = types.get(expr.identifier)
             if expr.identifier not in columns or type is None or not type.is_integer:
-                raise NotEvaluableError(expr.identifier)
+                raise NotEvaluableError(_text(expr))
             return _column(columns[expr.identifier], type)
         case Unary():
             return _unary(expr, evaluate(expr.operand, columns, types), types)
@@ -84,9 +84,17 @@ def evaluate(expr: Expr, columns: Columns, types: Types) -> Any:
         case Cast() if expr.type.is_integer:
             return converted(evaluate(expr.operand, columns, types), expr.type)
         case Index() | Call() | FloatLiteral() | Cast():
-            raise NotEvaluableError(print_expr(expr))
+            raise NotEvaluableError(_text(expr))
         case _:
             assert_never(expr)
+
+
+def _text(term: Expr) -> str:
+    """The term as the program has it; the place of a name that the tool has given, which the program does not have."""
+    text = term_text(term)
+    if not isinstance(term, Name) or term.identifier == text:
+        return text
+    return f"'{text.lstrip('; ')}' of line {term.span.position[0]}"
 
 
 def converted(value: Any, type: ScalarType) -> Any:

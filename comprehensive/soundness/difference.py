@@ -39,8 +39,13 @@ def first_difference(
         if at is not None:
             place = tuple(int(i) for i in np.unravel_index(at, left.shape))
             subscripts = "".join(f"[{i}]" for i in place)
-            return f"{name}{subscripts} is {right[place]!r}, expected {left[place]!r}"
+            return f"{name}{subscripts} is {right[place]!s}, expected {left[place]!s}"
     return None
+
+
+def values_text(values: Mapping[str, object]) -> str:
+    """Return arguments as a message has them: ``n = 3, alpha = 0.5``."""
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def _first(left: Any, right: Any, tolerance: float | None) -> int | None:

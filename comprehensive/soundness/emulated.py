@@ -31,7 +31,7 @@ from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside
 from comprehensive.runtime.guarded import build as build_guards
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.runtime.serial import build as build_serial
-from comprehensive.soundness.difference import first_difference
+from comprehensive.soundness.difference import first_difference, values_text
 from comprehensive.soundness.exact_sizes import sized
 from comprehensive.soundness.interpreted import result
 from comprehensive.soundness.machines import machine_for, serves_all
@@ -461,4 +461,4 @@ def _refusal(outcome: Outcome) -> str:
 
 
 def _shown(sample: Sample, machine: Mapping[str, int]) -> str:
-    return ", ".join(f"{k} = {v}" for k, v in {**sample.arguments, **machine}.items())
+    return values_text({**sample.arguments, **machine})

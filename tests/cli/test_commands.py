@@ -245,7 +245,7 @@ def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) 
     arguments = ("check", str(source), "--registers", "estimate", "--points", "3")
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    reason = "not checked: the size of a buffer depends on data: idx[i * B + u]"
+    reason = "not checked: the size of a buffer depends on data: idx[i*B + u]"
     assert f"--   (ii) code soundness: {reason}" in result.stdout
     assert "ok   gather leaf 0: 3 of 3 points equal" in result.stdout
     assert "ok   twice leaf 0: 3 of 3 points equal" in result.stdout

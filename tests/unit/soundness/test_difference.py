@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from comprehensive.soundness import difference
-from comprehensive.soundness.difference import first_difference
+from comprehensive.soundness.difference import first_difference, values_text
 
 
 @pytest.mark.parametrize("place", [(0, 0), (3, 6), (9, 9)])
@@ -17,9 +17,18 @@ def test_the_first_element_that_differs_is_named(
     expected, actual = np.zeros((10, 10), np.int32), np.zeros((10, 10), np.int32)
     actual[place] = 5
     actual[9, 9] = 5
-    words = f"a[{place[0]}][{place[1]}] is {actual[place]!r}, expected {expected[place]!r}"
+    words = f"a[{place[0]}][{place[1]}] is {actual[place]!s}, expected {expected[place]!s}"
     assert first_difference({"a": expected}, {"a": actual}) == words
     assert first_difference({"a": expected}, {"a": expected.copy()}) is None
+
+
+@pytest.mark.parametrize("type", ["float32", "float64", "float16", "int64", "uint8"])
+def test_values_are_told_as_numbers(type: str) -> None:
+    found = first_difference({"a": np.array([1], type)}, {"a": np.array([3], type)})
+    assert found in ("a[0] is 3.0, expected 1.0", "a[0] is 3, expected 1")
+    tenth = first_difference({"a": np.array([0.1], type)}, {"a": np.array([0.3], type)})
+    assert tenth in (None, "a[0] is 0.3, expected 0.1")
+    assert values_text({"n": 3, "alpha": 0.5}) == "n = 3, alpha = 0.5"
 
 
 def test_signs_of_zeros_count_and_nans_are_equal() -> None:

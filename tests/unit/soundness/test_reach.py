@@ -62,7 +62,7 @@ def test_a_buffer_is_as_large_as_needed(statements: str) -> None:
 
 def test_a_subscript_in_data_is_named_as_it_is_written() -> None:
     nest = body_of("int p = v*B + u; b[a[p]] = 1;", "int n, int B, int *a, int *b")
-    with pytest.raises(NotEvaluableError, match=r"^a\[v \* B \+ u\]$"):
+    with pytest.raises(NotEvaluableError, match=r"^a\[p\]$"):
         reach(nest, {"n": 3, "B": 4})
 
 
