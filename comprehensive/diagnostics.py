@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +156,19 @@ class CompileError(Exception):
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         super().__init__("\n".join(render(d) for d in diagnostics))
         self.diagnostics = diagnostics
+
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        *,
+        notes: tuple[Note, ...] = (),
+        help: str | None = None,
+    ) -> Self:
+        """The input has one error."""
+        return cls((Diagnostic(Severity.ERROR, code, message, span, notes, help),))
 
 
 class CompileWarning(UserWarning):

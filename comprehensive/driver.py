@@ -35,7 +35,6 @@ from comprehensive.diagnostics import (
     CompileError,
     Diagnostic,
     DiagnosticSink,
-    Severity,
     SourceFile,
 )
 from comprehensive.embedding.compiled import KernelCompiler
@@ -258,8 +257,7 @@ def _grown(
         return comprehensive_optimization(problem.initial(root), problem, watch, doing)
     except CounterError as error:
         text = f"region '{root.nest.name}' cannot be counted: {error}"
-        diagnostic = Diagnostic(Severity.ERROR, "CF0720", text, root.nest.span, help=error.help)
-        raise CompileError((diagnostic,)) from error
+        raise CompileError.of("CF0720", text, root.nest.span, help=error.help) from error
 
 
 def problem_of(
@@ -299,7 +297,7 @@ def lowerings(options: Options) -> Mapping[str, Lowering] | None:
         if asked:
             message = f"the strategy '{asked[0]}' works on compiled kernels, and none are asked for"
             help = "add --embed, or leave the strategy out"
-            raise CommandLineError((Diagnostic(Severity.ERROR, "CF0722", message, None, help=help),))
+            raise CommandLineError.of("CF0722", message, help=help)
         return None
     return {
         "register-cap": partial(with_limit, *embedding),

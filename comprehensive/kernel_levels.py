@@ -13,7 +13,7 @@ from pathlib import Path
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.versions import KernelKey, key_of
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity, SourceFile
+from comprehensive.diagnostics import CommandLineError, SourceFile
 from comprehensive.driver import Compilation
 from comprehensive.embedding.automatic import Choice
 from comprehensive.embedding.compiled import KernelCompiler
@@ -100,7 +100,7 @@ def _wanted(known: dict[str, str], names: Sequence[str]) -> tuple[str, ...]:
         if name not in known and name not in known.values():
             help = f"known are {', '.join(dict.fromkeys(known.values()))}" if known else "it has no kernels"
             message = f"there is no kernel '{name}'"
-            raise CommandLineError((Diagnostic(Severity.ERROR, "CF0730", message, None, help=help),))
+            raise CommandLineError.of("CF0730", message, help=help)
     return tuple(s for s, name in known.items() if not names or s in names or name in names)
 
 

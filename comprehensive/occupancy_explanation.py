@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from comprehensive.codegen.versions import KernelKey
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation
 from comprehensive.embedding.automatic import Choice
 from comprehensive.explanation import RegionExplanation, kernels_that_run
@@ -116,7 +116,7 @@ def _read(path: Path) -> Mapping[_Place, Timed]:
         words = "it has another form" if is_of_form else getattr(error, "strerror", None) or str(error)
         message = f"cannot read measured levels from {path}: {words}"
         help = "give what `comprehensive occupancy --measure --json` has printed"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF0731", message, None, help=help),)) from error
+        raise CommandLineError.of("CF0731", message, help=help) from error
 
 
 def _setting(level: Mapping[str, Any]) -> tuple[str, int, int]:

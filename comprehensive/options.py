@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Options, RegisterSource
 from comprehensive.embedding.embedded import AUTO
 from comprehensive.embedding.targets import targets_of
@@ -92,4 +92,4 @@ def _demand_registered(counters: Sequence[str], strategies: Sequence[str]) -> No
         counters_of(counters)
         strategies_for((), strategies, {name: lambda _: "" for name in COMPILED})
     except RegistryError as error:
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF0708", str(error), None),)) from None
+        raise CommandLineError.of("CF0708", str(error)) from None

@@ -17,7 +17,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 
 if TYPE_CHECKING:
     from comprehensive.loops.ir import Variant
@@ -184,7 +184,7 @@ def _blaming(owner: str, ask: Callable[[], T]) -> T:
     except Exception as error:
         message = f"the {owner} failed: {_told(error)}"
         help = "report it to its authors, or leave it out"
-        raise CompileError((Diagnostic(Severity.ERROR, "CF0721", message, None, help=help),)) from error
+        raise CompileError.of("CF0721", message, help=help) from error
 
 
 def _told(error: Exception) -> str:

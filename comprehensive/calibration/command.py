@@ -18,10 +18,10 @@ from typing import Any
 from comprehensive.calibration import report
 from comprehensive.calibration.machine_file import file_name, machine_text
 from comprehensive.calibration.measured import Measured, measured
-from comprehensive.calibration.program import answer_of, compiled, error
+from comprehensive.calibration.program import answer_of, compiled
 from comprehensive.calibration.samples import Samples, read_samples
 from comprehensive.codegen.emit import write_outputs
-from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError, CompileError
 from comprehensive.machine.device import Device, load_device
 from comprehensive.toolchain.process import ToolError
 from comprehensive.tuning.devices import Target, find_devices
@@ -84,7 +84,7 @@ def one_device(text: str) -> Target:
     if text != "gpu" and sum(len(target.identifiers) for target in targets) > 1:
         message = f"'{text}' names several devices, and one is calibrated at a time"
         help = "give gpu for the first one that is visible, gpu:1 for another one, or cpu"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF0951", message, None, help=help),))
+        raise CommandLineError.of("CF0951", message, help=help)
     return replace(targets[0], identifiers=targets[0].identifiers[:1])
 
 
@@ -92,10 +92,10 @@ def _demand_same(samples: Samples, target: Target) -> None:
     """The name of a part of a GPU says which part."""
     found = (samples.device.startswith(target.name), f"sm_{samples.facts['compute_capability']}")
     if found != (True, target.arch):
-        raise error(
+        raise CompileError.of(
             "CF0954",
             f"the device fails the benchmark: it is {samples.device} ({found[1]}), not {target.name} ({target.arch})",
-            "name the device by its identifier in CUDA_VISIBLE_DEVICES (`nvidia-smi -L`)",
+            help="name the device by its identifier in CUDA_VISIBLE_DEVICES (`nvidia-smi -L`)",
         )
 
 

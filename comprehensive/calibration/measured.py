@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from comprehensive.calibration.program import error
 from comprehensive.calibration.samples import Reread, Samples
 from comprehensive.diagnostics import CompileError
 from comprehensive.machine.speeds import SPEEDS
@@ -166,8 +165,8 @@ PLAUSIBLE: Mapping[str, tuple[float, float]] = MappingProxyType(
 
 
 def _unsettled(words: str) -> CompileError:
-    return error(
+    return CompileError.of(
         "CF0956",
         f"a measurement is of no use: {words}",
-        "see that nothing else uses the device and that its clock is not held down (nvidia-smi), and try again",
+        help="see that nothing else uses the device and that its clock is not held down (nvidia-smi), and try again",
     )

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from comprehensive.data import template_directory
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_cxx_compiler
@@ -45,10 +45,11 @@ def compiled(target: Target, folder: Path, cuda_path: str | None = None) -> Path
     except SourceRejectedError as rejected:
         lines = [line.strip() for line in rejected.log.splitlines() if line.strip()]
         words = "; ".join([line for line in lines if "error" in line][:3] or lines[-2:])[:1000]
-        raise error(
+        raise CompileError.of(
             "CF0952",
             f"the benchmark does not compile: {words or f'{command[0]} makes no program and says nothing'}",
-            f"use a CUDA toolkit that knows {target.arch} and a host compiler that it knows (`comprehensive doctor`)",
+            help=f"use a CUDA toolkit that knows {target.arch} and a host compiler that it knows "
+            "(`comprehensive doctor`)",
         ) from rejected
     write_binary(answer, program)
     return program
@@ -79,8 +80,8 @@ def answer_of(program: Path, target: Target, limit_s: float) -> str:
         answer = run([program], timeout_s=limit_s, environment=environment)
     except ToolError as problem:
         words = str(problem).replace(str(program), "the benchmark")
-        raise error(
-            "CF0953", words, "see that the device is idle and well (nvidia-smi), or raise --limit"
+        raise CompileError.of(
+            "CF0953", words, help="see that the device is idle and well (nvidia-smi), or raise --limit"
         ) from problem
     finally:
         if held is not None:
@@ -89,21 +90,16 @@ def answer_of(program: Path, target: Target, limit_s: float) -> str:
         return answer.stdout
     lines = answer.stdout.splitlines()
     if lines and lines[-1].startswith("error "):
-        raise error(
+        raise CompileError.of(
             "CF0954",
             f"the device fails the benchmark: {lines[-1].removeprefix('error ')}",
-            "see that nothing else uses the device and its memory (nvidia-smi), and try again",
+            help="see that nothing else uses the device and its memory (nvidia-smi), and try again",
         )
     code = answer.returncode
     end = signal.Signals(-code).name if code < 0 else f"status {code}"
     said = (answer.stderr.strip().splitlines() or [""])[-1][:300]
-    raise error(
+    raise CompileError.of(
         "CF0953",
         f"the benchmark ended by {end}" + (f": {said}" if said else ""),
-        "see that the device is well (nvidia-smi), and try again",
+        help="see that the device is well (nvidia-smi), and try again",
     )
-
-
-def error(code: str, message: str, help: str) -> CompileError:
-    """One error without a place in a source."""
-    return CompileError((Diagnostic(Severity.ERROR, code, message, None, help=help),))

@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.calibration.program import error
 from comprehensive.diagnostics import CompileError
 
 VERSION = 2
@@ -116,8 +115,8 @@ def _demand_all(
 
 
 def _unreadable(words: str) -> CompileError:
-    return error(
+    return CompileError.of(
         "CF0955",
         f"the answer of the benchmark cannot be read: {words}",
-        "install the tool again: program and reader are of different versions",
+        help="install the tool again: program and reader are of different versions",
     )

@@ -140,17 +140,12 @@ def _source_compiles(
         raise _bug(complaint, cuda, span, texts)
     if _nvcc_compiles(cuda, include_flags, arch, cuda_path):
         return True
-    raise CompileError(
-        (
-            Diagnostic(
-                Severity.ERROR,
-                "CF0631",
-                f"this host code does not compile as C++: {complaint.message}",
-                span,
-                help="it becomes part of a CUDA C++ source: write what both languages have, such as a cast of what "
-                "malloc returns; --no-verify writes the files all the same",
-            ),
-        )
+    raise CompileError.of(
+        "CF0631",
+        f"this host code does not compile as C++: {complaint.message}",
+        span,
+        help="it becomes part of a CUDA C++ source: write what both languages have, such as a cast of what "
+        "malloc returns; --no-verify writes the files all the same",
     )
 
 

@@ -91,16 +91,10 @@ def _demand_generated(targets: Sequence[Path]) -> None:
     if foreign:
         names = ", ".join(map(str, foreign))
         is_one = len(foreign) == 1
-        raise CompileError(
-            (
-                Diagnostic(
-                    Severity.ERROR,
-                    "CF0622",
-                    f"{names} {'was' if is_one else 'were'} not written by comprehensive and would be overwritten",
-                    None,
-                    help=f"move {'it' if is_one else 'them'} away, write elsewhere with -o, or overwrite with --force",
-                ),
-            )
+        raise CompileError.of(
+            "CF0622",
+            f"{names} {'was' if is_one else 'were'} not written by comprehensive and would be overwritten",
+            help=f"move {'it' if is_one else 'them'} away, write elsewhere with -o, or overwrite with --force",
         )
 
 

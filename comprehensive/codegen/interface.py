@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.codegen.plan import FunctionPlan
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Role
 from comprehensive.metafork.ast import ScalarType
@@ -105,16 +105,11 @@ def interface(plan: FunctionPlan) -> Interface:
         known = own | {each.name for each in (*region.pointers, *region.tables)}
         for array in nest.arrays:
             if array.name not in known:
-                raise CompileError(
-                    (
-                        Diagnostic(
-                            Severity.ERROR,
-                            "CF0610",
-                            f"array '{array.name}' is declared by host code and is not on the device",
-                            array.span,
-                            help=f"make '{array.name}' a parameter of function '{function.name}'",
-                        ),
-                    )
+                raise CompileError.of(
+                    "CF0610",
+                    f"array '{array.name}' is declared by host code and is not on the device",
+                    array.span,
+                    help=f"make '{array.name}' a parameter of function '{function.name}'",
                 )
     roles = {name: {s.role for nest in nests for s in nest.scalars if s.name == name} for name in own}
     program = frozenset(name for name in own if Role.PROGRAM in roles[name] and Role.DATA not in roles[name])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from comprehensive.codegen.plan import MeasuredMachine, ProgramPlan
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.speeds import SPEEDS
 
@@ -44,4 +44,4 @@ def _machine(device: Device) -> MeasuredMachine:
 
 
 def _refused(message: str, help: str) -> CommandLineError:
-    return CommandLineError((Diagnostic(Severity.ERROR, "CF0621", f"--machine: {message}", None, help=help),))
+    return CommandLineError.of("CF0621", f"--machine: {message}", help=help)

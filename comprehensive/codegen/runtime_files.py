@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 from comprehensive.codegen.ownership import marked_for_all
 from comprehensive.data import template_directory
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
+from comprehensive.diagnostics import CompileError, SourceFile
 
 RUNTIME, LAUNCH, DEVICE, STORAGE = "cf_runtime.h", "cf_launch.h", "cf_device.cuh", "cf_storage.h"
 """The files included by headers, by sources with launchers, by kernels, and by programs with 16-bit types."""
@@ -67,7 +67,7 @@ def demand_own_name(source: SourceFile) -> None:
     if f"{stem}.h" in RUNTIME_FILES:
         message = f"'{stem}.h' is a file that all programs share; this program cannot have its name"
         help = "give the source another name"
-        raise CompileError((Diagnostic(Severity.ERROR, "CF0623", message, None, help=help),))
+        raise CompileError.of("CF0623", message, help=help)
 
 
 def _numbered(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.optimize.protocols import Counter
@@ -31,4 +31,4 @@ def demand_other_names(nest: Nest, counters: Sequence[Counter[Variant]]) -> None
                 f"'{scalar.name}' of region '{nest.name}' is the name of the limit of '{limits[scalar.name]}'"
             )
             help = f"rename '{scalar.name}', or leave the counter out"
-            raise CompileError((Diagnostic(Severity.ERROR, "CF0603", message, nest.span, help=help),))
+            raise CompileError.of("CF0603", message, nest.span, help=help)

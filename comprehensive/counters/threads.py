@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial, RationalFunction
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 from comprehensive.loops.ir import Loop, Variant
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Unary
 from comprehensive.optimize.protocols import Evaluation, Kind
@@ -61,16 +61,11 @@ def _value(expr: Expr, loop: Loop) -> RationalFunction:
         case Binary(operator="/"):
             return _value(expr.left, loop) / _value(expr.right, loop)
         case _:
-            raise CompileError(
-                (
-                    Diagnostic(
-                        Severity.ERROR,
-                        "CF0601",
-                        f"the number of threads along '{loop.iterator}' is no polynomial in the scalars",
-                        loop.span,
-                        help="make the extent a scalar of its own, defined by the host",
-                    ),
-                )
+            raise CompileError.of(
+                "CF0601",
+                f"the number of threads along '{loop.iterator}' is no polynomial in the scalars",
+                loop.span,
+                help="make the extent a scalar of its own, defined by the host",
             )
 
 

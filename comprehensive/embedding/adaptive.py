@@ -18,7 +18,7 @@ from dataclasses import replace
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version, key_of
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.parts import in_parts, joined, of_one_size
@@ -64,7 +64,7 @@ def device_of_targets(targets: Targets | None) -> Device:
             else f"--adapt: no speeds of {arch} are known"
         )
         help = "embed kernels for an architecture that `comprehensive devices` lists with speeds, as in --embed sm_90"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1403", message, None, help=help),))
+        raise CommandLineError.of("CF1403", message, help=help)
     return device
 
 

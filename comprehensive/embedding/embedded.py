@@ -17,7 +17,7 @@ from comprehensive.codegen.host import image_text
 from comprehensive.codegen.image import EmbeddedKernel, Image
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version, key_of, version_symbol
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.embedding.automatic import Choice, choices, launches_of
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.embedding.demoted import own_passes
@@ -187,7 +187,7 @@ def _kernel(symbol: str, compiled: Sequence[CompiledKernels]) -> EmbeddedKernel:
     if numbered and len(numbered) < len(compiled):
         message = f"the blocks of '{symbol}' are numbers in a loop for {', '.join(numbered)} only"
         help = "embed kernels for fewer architectures, or leave 'grid-stride' out"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1402", message, None, help=help),))
+        raise CommandLineError.of("CF1402", message, help=help)
     return EmbeddedKernel(
         symbol,
         max(each.bytes_of_a_warp(symbol) for each in compiled),

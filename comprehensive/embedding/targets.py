@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.architectures import demand_architecture
 
 
@@ -58,4 +58,4 @@ def _number(arch: str) -> tuple[int, bool]:
 
 
 def _error(text: str, help: str) -> CommandLineError:
-    return CommandLineError((Diagnostic(Severity.ERROR, "CF1401", f"--embed: {text}", None, help=help),))
+    return CommandLineError.of("CF1401", f"--embed: {text}", help=help)

@@ -79,8 +79,7 @@ def grow(nest: Nest, problem: Problem[Given]) -> Tree[Given]:
         return comprehensive_optimization(problem.initial(root), problem)
     except CounterError as error:
         text = f"region '{nest.name}' cannot be counted: {error}"
-        diagnostic = Diagnostic(Severity.ERROR, "CF1306", text, nest.span, help=error.help)
-        raise CompileError((diagnostic,)) from error
+        raise CompileError.of("CF1306", text, nest.span, help=error.help) from error
 
 
 def region_of(nests: Sequence[Nest], values: GivenValues) -> Nest:
@@ -95,7 +94,7 @@ def region_of(nests: Sequence[Nest], values: GivenValues) -> Nest:
     else:
         message = f"the program has no region '{values.region}', of which the file of values is"
     help = f"write region = NAME into it; there are {', '.join(names)}" if names else "there are no regions"
-    raise CommandLineError((Diagnostic(Severity.ERROR, "CF1305", message, None, help=help),))
+    raise CommandLineError.of("CF1305", message, help=help)
 
 
 def _ordered(values: GivenValues, order: Sequence[str]) -> tuple[GivenCounter, ...]:

@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
+from comprehensive.diagnostics import CompileError, SourceFile, Span
 from comprehensive.given.expression import value_of
 from comprehensive.given.values import GivenCounter, GivenValues, Row, Words
 from comprehensive.optimize.protocols import Kind
@@ -45,10 +45,7 @@ def read_values(path: Path) -> GivenValues:
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
         message = f"cannot read the counter values in '{path}': {reason}"
-        diagnostic = Diagnostic(
-            Severity.ERROR, "CF1301", message, None, help="check the path; specs/paper has such files"
-        )
-        raise CompileError((diagnostic,)) from None
+        raise CompileError.of("CF1301", message, help="check the path; specs/paper has such files") from None
     file = SourceFile(str(path), text)
     return _Reader(file).values(_table_of(file, is_json=path.suffix == ".json"))
 
@@ -67,8 +64,7 @@ def _table_of(file: SourceFile, *, is_json: bool) -> object:
         start, what, reason = 0, "JSON" if is_json else "TOML", "it is nested too deeply"
     message = f"not a {what} file: {reason[:1].lower()}{reason[1:]}"
     help = "write the values as the files in specs/paper do; a name that ends in .json is read as JSON"
-    diagnostic = Diagnostic(Severity.ERROR, "CF1302", message, Span(file, start, start + 1), help=help)
-    raise CompileError((diagnostic,))
+    raise CompileError.of("CF1302", message, Span(file, start, start + 1), help=help)
 
 
 class _Reader:
@@ -177,4 +173,4 @@ class _Reader:
     def _fail(self, message: str, word: str, help: str, code: str = "CF1303") -> NoReturn:
         start = self._file.text.find(word) if word else -1
         span = Span(self._file, start, start + len(word)) if start >= 0 else Span(self._file, 0, 0)
-        raise CompileError((Diagnostic(Severity.ERROR, code, message, span, help=help),))
+        raise CompileError.of(code, message, span, help=help)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.device import device_names
 
 
@@ -24,14 +24,6 @@ def demand_architecture(name: str, *, virtual: bool = False) -> None:
         or f"sm_{match[2]}" not in known
         or int(match[2]) < {"": 0, "a": 90, "f": 100}[match[3]]
     ):
-        raise CommandLineError(
-            (
-                Diagnostic(
-                    Severity.ERROR,
-                    "CF0808",
-                    f"architecture '{name}' is not known",
-                    None,
-                    help=f"name one of {', '.join(known)}",
-                ),
-            )
+        raise CommandLineError.of(
+            "CF0808", f"architecture '{name}' is not known", help=f"name one of {', '.join(known)}"
         )

@@ -215,7 +215,9 @@ def _with_base(path: Path, seen: tuple[Path, ...]) -> _Values:
         base_path = _locate(path.parent / base if str(base).endswith(".toml") else str(base), span)
         chain = (*seen, path.resolve())
         if base_path.resolve() in chain:
-            raise _error("CF0805", f"device '{base}' is its own base", span, "name another base, or none")
+            raise CompileError.of(
+                "CF0805", f"device '{base}' is its own base", span, help="name another base, or none"
+            )
         inherited = _with_base(base_path, chain)
         inherited.pop("measured", None)  # on another device
         for table in _KNOWN_NAMES.keys() & inherited.keys() & values.keys():
@@ -232,8 +234,8 @@ def _read(path: Path) -> _Values:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
-        raise _error(
-            "CF0802", f"cannot read device file '{path}': {reason}", None, "check the path and its rights"
+        raise CompileError.of(
+            "CF0802", f"cannot read device file '{path}': {reason}", help="check the path and its rights"
         ) from None
     file = SourceFile(str(path), text)
     try:
@@ -254,7 +256,7 @@ def _not_toml(file: SourceFile, problem: tomllib.TOMLDecodeError) -> CompileErro
         span = Span(file, offset, offset + 1)
     reason = message[: at.start()] if at else message
     help = "write the file in TOML, as the files in specs/machines are"
-    return _error("CF0803", f"not a TOML file: {reason[:1].lower()}{reason[1:]}", span, help)
+    return CompileError.of("CF0803", f"not a TOML file: {reason[:1].lower()}{reason[1:]}", span, help=help)
 
 
 _FIELDS = {f.name: f for f in fields(Device)}
@@ -284,11 +286,11 @@ def _checked(file: SourceFile, key: str, value: object) -> object:
             return value
         raise _wrong_type(file, key, "a string")
     if key not in _FIELDS:
-        raise _error(
+        raise CompileError.of(
             "CF0804",
             f"'{key}' is not a field of a device",
             _key_span(file, key),
-            "correct its name; the fields are those of the files in specs/machines",
+            help="correct its name; the fields are those of the files in specs/machines",
         )
     match _FIELDS[key].type:
         case "str":
@@ -323,11 +325,11 @@ def _named(file: SourceFile, key: str, table: dict[str, int]) -> dict[str, int]:
     known, what = _KNOWN_NAMES[key]
     for name, value in table.items():
         if name not in known:
-            raise _error(
+            raise CompileError.of(
                 "CF0804",
                 f"'{name}' is not a {what} of a device",
                 _key_span(file, name),
-                f"correct its name; {key} are {', '.join(known)}",
+                help=f"correct its name; {key} are {', '.join(known)}",
             )
         if not 1 <= value < 1 << 62:
             raise _wrong_type(file, name, "a positive integer of less than 63 bits")
@@ -345,22 +347,19 @@ def _require_all(path: Path, values: _Values) -> None:
         if f.default is MISSING and f.default_factory is MISSING and f.name not in values
     ]
     if missing:
-        raise _error(
+        raise CompileError.of(
             "CF0806",
             f"device file '{path}' lacks {', '.join(missing)}",
-            None,
-            "add the fields, or name a device that has them as 'base'",
+            help="add the fields, or name a device that has them as 'base'",
         )
 
 
 def _wrong_type(file: SourceFile, key: str, expected: str) -> CompileError:
-    return _error("CF0807", f"'{key}' must be {expected}", _key_span(file, key), f"write {expected}")
+    return CompileError.of(
+        "CF0807", f"'{key}' must be {expected}", _key_span(file, key), help=f"write {expected}"
+    )
 
 
 def _key_span(file: SourceFile, key: str) -> Span | None:
     found = re.search(rf"^[ \t]*\[?[ \t]*(\"?{re.escape(key)}\"?)[ \t]*[=\].]", file.text, re.MULTILINE)
     return Span(file, found.start(1), found.end(1)) if found else None
-
-
-def _error(code: str, message: str, span: Span | None, help: str) -> CompileError:
-    return CompileError((Diagnostic(Severity.ERROR, code, message, span, help=help),))

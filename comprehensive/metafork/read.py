@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
+from comprehensive.diagnostics import CompileError, SourceFile
 
 MAXIMUM_BYTES = 1024 * 1024
 """Above this a file is refused: annotated programs are written by people, and host text is read in one go."""
@@ -23,30 +23,30 @@ def read_source(path: str | Path) -> SourceFile:
             content = stream.read(MAXIMUM_BYTES + 1)
     except OSError as error:
         reason = error.strerror or "it cannot be opened"
-        raise _refused("CF0101", f"cannot read '{name}': {reason}", "give the path of a .mf file") from None
+        raise CompileError.of(
+            "CF0101", f"cannot read '{name}': {reason}", help="give the path of a .mf file"
+        ) from None
     except ValueError as error:  # a NUL character in the path
-        raise _refused("CF0101", f"cannot read '{name!r}': {error}", "give the path of a .mf file") from None
+        raise CompileError.of(
+            "CF0101", f"cannot read '{name!r}': {error}", help="give the path of a .mf file"
+        ) from None
     if len(content) > MAXIMUM_BYTES:
-        raise _refused(
+        raise CompileError.of(
             "CF0103",
             f"'{name}' is larger than {MAXIMUM_BYTES // 1024} KiB",
-            "keep the annotated functions in a file of their own",
+            help="keep the annotated functions in a file of their own",
         )
     if b"\0" in content:
-        raise _refused(
-            "CF0102", f"'{name}' is a binary file: it has NUL bytes", "give the path of a .mf file"
+        raise CompileError.of(
+            "CF0102", f"'{name}' is a binary file: it has NUL bytes", help="give the path of a .mf file"
         )
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _refused(
+        raise CompileError.of(
             "CF0102",
             f"'{name}' is not UTF-8 text: byte {content[error.start]:#04x} on line {line}",
-            "save the file as UTF-8",
+            help="save the file as UTF-8",
         ) from None
     return SourceFile(name, text)
-
-
-def _refused(code: str, message: str, help_text: str) -> CompileError:
-    return CompileError((Diagnostic(Severity.ERROR, code, message, None, help=help_text),))

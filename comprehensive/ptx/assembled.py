@@ -9,7 +9,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 from comprehensive.ptx.module import Module
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
 from comprehensive.ptx.printer import print_module
@@ -84,4 +84,4 @@ def _first_error(rejected: SourceRejectedError) -> str:
 def _input_rejected(before: SourceRejectedError) -> CompileError:
     message = f"ptxas rejects the text as it was given: {_first_error(before)}"
     help = "mend it, or leave --assemble out"
-    return CompileError((Diagnostic(Severity.ERROR, "CF1026", message, None, help=help),))
+    return CompileError.of("CF1026", message, help=help)

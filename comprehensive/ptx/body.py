@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Protocol
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
+from comprehensive.diagnostics import CompileError, SourceFile, Span
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Name, Not, Operand, OperandError, operands_of
 from comprehensive.ptx.statements import Close, Declaration, Directive, Instruction, Label, Open, Statement
@@ -126,14 +126,9 @@ def _spaced(file: SourceFile, match: re.Match[str]) -> tuple[str, tuple[Operand,
 def _not_understood(file: SourceFile, start: int, end: int, why: str = "") -> CompileError:
     line_end = file.text.find("\n", start, end)
     shown = Span(file, start, min(end if line_end < 0 else line_end, start + 200))
-    return CompileError(
-        (
-            Diagnostic(
-                Severity.ERROR,
-                "CF1002",
-                "this statement of PTX is not understood" + (f": {why}" if why else ""),
-                shown,
-                help="see that the file is whole, and that ptxas accepts it",
-            ),
-        )
+    return CompileError.of(
+        "CF1002",
+        "this statement of PTX is not understood" + (f": {why}" if why else ""),
+        shown,
+        help="see that the file is whole, and that ptxas accepts it",
     )

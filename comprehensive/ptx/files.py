@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 
 
 def read_text(path: str) -> str:
@@ -91,4 +91,4 @@ def _why(error: Exception) -> str:
 
 
 def _error(message: str, help: str) -> CompileError:
-    return CompileError((Diagnostic(Severity.ERROR, "CF1027", message, None, help=help),))
+    return CompileError.of("CF1027", message, help=help)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
+from comprehensive.diagnostics import CompileError, Span
 from comprehensive.ptx.body import token_start
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role
@@ -351,9 +351,7 @@ class _Scopes:
 
     def _error(self, code: str, message: str, position: int, help: str) -> CompileError:
         statement = self._function.body[position]
-        return CompileError(
-            (Diagnostic(Severity.ERROR, code, message, span_of(self._function, statement), help=help),)
-        )
+        return CompileError.of(code, message, span_of(self._function, statement), help=help)
 
 
 def _outwards(scope: _Scope | None) -> Iterator[_Scope]:

@@ -16,7 +16,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
+from comprehensive.diagnostics import CompileError, SourceFile, Span
 from comprehensive.ptx.body import COMMENT, LINE_DIRECTIVES, STRING, TRIVIA, statements_of
 from comprehensive.ptx.statements import Statement
 
@@ -312,16 +312,11 @@ def _items(file: SourceFile) -> Iterator[Item]:
     if left.end() != len(text):
         line_end = text.find("\n", left.end())
         shown = Span(file, left.end(), min(len(text) if line_end < 0 else line_end, left.end() + 200))
-        raise CompileError(
-            (
-                Diagnostic(
-                    Severity.ERROR,
-                    "CF1002",
-                    "this is not understood as PTX",
-                    shown,
-                    help="see that the file is whole, and that ptxas accepts it",
-                ),
-            )
+        raise CompileError.of(
+            "CF1002",
+            "this is not understood as PTX",
+            shown,
+            help="see that the file is whole, and that ptxas accepts it",
         )
 
 
@@ -423,4 +418,4 @@ def _uncommented(text: str) -> str:
 def _error(code: str, message: str, file: SourceFile, offset: int, help: str) -> CompileError:
     line_end = file.text.find("\n", offset)
     end = min(len(file.text) if line_end < 0 else line_end, offset + 200)
-    return CompileError((Diagnostic(Severity.ERROR, code, message, Span(file, offset, end), help=help),))
+    return CompileError.of(code, message, Span(file, offset, end), help=help)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from comprehensive.collection import seldom_collected
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
+from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.occupancy_gate import gated
@@ -90,4 +90,4 @@ def pass_error(code: str, stage: Stage, what: str) -> CompileError:
     """Return the error which says that a pass is at fault."""
     name = stage.ptx_pass.name
     help = f"this is a bug of the pass: leave '{name}' out, and report it with the input"
-    return CompileError((Diagnostic(Severity.ERROR, code, f"'{name}' {what}", None, help=help),))
+    return CompileError.of(code, f"'{name}' {what}", help=help)

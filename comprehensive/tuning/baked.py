@@ -93,7 +93,7 @@ def _unfit(winner: Winner, words: str) -> CommandLineError:
     shown = ", ".join(f"{name} = {value}" for name, value in (*winner.sizes, *winner.parameters))
     message = f"the winner at {shown} is of another program: {words}"
     help = "tune again with this version of the tool and of the program"
-    return CommandLineError((Diagnostic(Severity.ERROR, "CF0916", message, None, help=help),))
+    return CommandLineError.of("CF0916", message, help=help)
 
 
 def _left_out(winner: Winner) -> Diagnostic:

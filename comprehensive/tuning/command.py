@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from comprehensive import __version__
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity, SourceFile
+from comprehensive.diagnostics import CommandLineError, Diagnostic, SourceFile
 from comprehensive.driver import Compilation, Options
 from comprehensive.tuning.case import Tuned
 from comprehensive.tuning.choices import Choices, Limits
@@ -161,7 +161,7 @@ def _devices(asked: Asked) -> Generator[tuple[tuple[Target, ...], Pool | None]]:
 def _no_ptx(device: str) -> CommandLineError:
     message = f"the device {device} runs no PTX: there are no candidates with passes"
     help = "leave --passes and --caps out, or tune on a GPU"
-    return CommandLineError((Diagnostic(Severity.ERROR, "CF0918", message, None, help=help),))
+    return CommandLineError.of("CF0918", message, help=help)
 
 
 def _text_of(log: Path) -> SourceFile:
@@ -171,4 +171,4 @@ def _text_of(log: Path) -> SourceFile:
     except OSError as error:
         message = f"cannot read the log {log}: {error.strerror or error}"
         help = "give the path of a text file with --import"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF0922", message, None, help=help),)) from error
+        raise CommandLineError.of("CF0922", message, help=help) from error

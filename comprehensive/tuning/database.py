@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 
 VERSION = 2
 """The version of the tables below."""
@@ -103,10 +103,10 @@ def _demand_ours(path: Path, connection: sqlite3.Connection) -> None:
     if application != APPLICATION:
         raise _foreign(path)
     if version != VERSION:
-        raise _problem(
+        raise CommandLineError.of(
             "CF0911",
             f"the tuning database {path} has version {version}, this tool reads version {VERSION}",
-            f"name another file with --store, or use the tool that has written it; {path.name} is left as it is",
+            help=f"name another file with --store, or use the tool that has written it; {path.name} is left as it is",
         )
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
@@ -120,36 +120,34 @@ def diagnosed(path: Path) -> Generator[None]:
         yield
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
-            raise _problem(
+            raise CommandLineError.of(
                 "CF0914",
                 f"the tuning database {path} is locked by another process",
-                "wait until that one ends, or name another file with --store; what was stored before is kept",
+                help="wait until that one ends, or name another file with --store; what was stored before is kept",
             ) from error
         raise _unusable(path, str(error)) from error
     except sqlite3.DatabaseError as error:
-        raise _problem(
+        raise CommandLineError.of(
             "CF0913",
             f"the tuning database {path} is damaged: {error}",
-            f"name another file with --store; {path.name} is left as it is, and `sqlite3 {path.name} .recover` gives "
-            "back what is whole in it",
+            help=f"name another file with --store; {path.name} is left as it is, and "
+            f"`sqlite3 {path.name} .recover` gives back what is whole in it",
         ) from error
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
 
 
 def _foreign(path: Path) -> CommandLineError:
-    return _problem(
-        "CF0912", f"{path} is no tuning database", "name another file with --store; this one is left as it is"
+    return CommandLineError.of(
+        "CF0912",
+        f"{path} is no tuning database",
+        help="name another file with --store; this one is left as it is",
     )
 
 
 def _unusable(path: Path, words: str) -> CommandLineError:
-    return _problem(
+    return CommandLineError.of(
         "CF0915",
         f"the tuning database {path} cannot be used: {words}",
-        "name a file that you may write, on a disk with room, with --store; what was stored before is kept",
+        help="name a file that you may write, on a disk with room, with --store; what was stored before is kept",
     )
-
-
-def _problem(code: str, message: str, help: str) -> CommandLineError:
-    return CommandLineError((Diagnostic(Severity.ERROR, code, message, None, help=help),))

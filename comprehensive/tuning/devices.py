@@ -12,7 +12,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.device import Device, devices, load_device
 from comprehensive.toolchain.process import ToolError
 from comprehensive.tuning.gpus import NoGpuError, visible
@@ -75,4 +75,4 @@ def find_devices(text: str) -> tuple[Target, ...]:
 
 def _unknown(message: str) -> CommandLineError:
     help = "give gpu, gpu:0,1 for some of the visible ones, or cpu"
-    return CommandLineError((Diagnostic(Severity.ERROR, "CF0901", message, None, help=help),))
+    return CommandLineError.of("CF0901", message, help=help)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.codegen.versions import KernelKey, key_of
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation, Options
 from comprehensive.generate import source_texts
 from comprehensive.machine.device import Device
@@ -54,8 +54,8 @@ def target_of(device: Device | None) -> Target:
         raise ToolError(f"{words} [{_NO_GPU}]\nhelp: {help}") from error
     if device is not None and device.arch != target.arch:
         message = f"levels of {device.arch} cannot be measured on {target.name}, which is {target.arch}"
-        raise _refused(
-            "CF0932", message, "leave --device out: then levels are those of the GPU that is there"
+        raise CommandLineError.of(
+            "CF0932", message, help="leave --device out: then levels are those of the GPU that is there"
         )
     return target
 
@@ -64,14 +64,10 @@ def at_one_size(compilation: Compilation, definitions: Sequence[tuple[str, Ratio
     """Return what is asked for. CommandLineError as of :func:`request`, and CF0906 for several sizes."""
     wanted = request(compilation, definitions, [])
     if len(wanted.sizes) > 1:
-        raise _refused(
-            "CF0906", "a size has several values", "levels are measured at one size: give each size once"
+        raise CommandLineError.of(
+            "CF0906", "a size has several values", help="levels are measured at one size: give each size once"
         )
     return wanted
-
-
-def _refused(code: str, message: str, help: str) -> CommandLineError:
-    return CommandLineError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
 
 
 def measured_levels(

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any, cast
 
 from comprehensive.codegen.emit import write_outputs
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.tuning.store import Observation, Result, Store, Subject
 
@@ -218,4 +218,4 @@ def _pipeline(text: str) -> str:
 def _unread(path: Path, words: str) -> CommandLineError:
     message = f"cannot read winners from {path}: {words}"
     help = "give a file that `comprehensive tune` has written for this program"
-    return CommandLineError((Diagnostic(Severity.ERROR, "CF0916", message, None, help=help),))
+    return CommandLineError.of("CF0916", message, help=help)

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.ptx.dropin.install import install, real_ptxas, real_toolkit
 from comprehensive.ptx.dropin.run import IN_PLACE, REMARKS, run
 from comprehensive.ptx.dropin.time_limit import DEFAULT, SECONDS
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str], tell: Callable[[str], None]) -> None:
     except OSError as problem:
         message = f"cannot write {directory}: {problem.strerror or problem}"
         help = "name a directory that you may write"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1092", message, None, help=help),)) from None
+        raise CommandLineError.of("CF1092", message, help=help) from None
     tell(f"{directory}: call {directory / 'bin' / 'nvcc'}, or set CUDA_HOME to this directory")
 
 

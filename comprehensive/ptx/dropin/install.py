@@ -20,7 +20,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError
 from comprehensive.ptx.dropin.wrapper import wrapper_text
 from comprehensive.toolchain.find import Found, Missing, Search
 from comprehensive.toolchain.process import ToolError, run
@@ -127,7 +127,7 @@ def _demand_ours(directory: Path, names: tuple[str, ...]) -> None:
         has = f" has {', '.join(strange)}," if strange else " is there,"
         message = f"{directory}{has} which comprehensive has not written"
         help = "name a directory that does not exist yet"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1091", message, None, help=help),))
+        raise CommandLineError.of("CF1091", message, help=help)
 
 
 def _record(directory: Path) -> dict[str, list[str] | str] | None:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
+from comprehensive.diagnostics import CompileError, Span
 from comprehensive.ptx.interpreter.memory import Allocation, Memory
 from comprehensive.ptx.interpreter.values import DTYPES, Array, integer, is_float
 from comprehensive.ptx.module import Function, Parameter
@@ -38,7 +38,7 @@ def launch_error(message: str, help: str, function: Function | None = None) -> C
         start = function.start + len(text[function.start :]) - len(text[function.start :].lstrip())
         end = text.find("\n", start)
         span = Span(function.file, start, end if end > 0 else function.end)
-    return CompileError((Diagnostic(Severity.ERROR, "CF1017", message, span, help=help),))
+    return CompileError.of("CF1017", message, span, help=help)
 
 
 def place_arguments(kernel: Function, arguments: Sequence[Argument], memory: Memory) -> Passed:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CompileError
 from comprehensive.ptx.flow import Flow, Step, flow_of, span_of
 from comprehensive.ptx.interpreter.binding import Frame
 from comprehensive.ptx.interpreter.calls import Callee, operands_of_call, slot_of_parameter
@@ -112,16 +112,11 @@ def build(linked: Linked, kernel: str, shared: Shared, limits: Limits) -> tuple[
 
 
 def unsupported(function: Function, what: str, step: Step | None) -> CompileError:
-    return CompileError(
-        (
-            Diagnostic(
-                Severity.ERROR,
-                "CF1011",
-                f"unsupported by the interpreter: {what}, in '{function.symbol}'",
-                None if step is None else span_of(function, step.instruction),
-                help="run this kernel on a device, or without this instruction",
-            ),
-        )
+    return CompileError.of(
+        "CF1011",
+        f"unsupported by the interpreter: {what}, in '{function.symbol}'",
+        None if step is None else span_of(function, step.instruction),
+        help="run this kernel on a device, or without this instruction",
     )
 
 

@@ -15,7 +15,7 @@ from random import Random
 
 import numpy as np
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Note, Severity
+from comprehensive.diagnostics import CompileError, Note
 from comprehensive.ptx.flow import Step, span_of
 from comprehensive.ptx.interpreter.arguments import Argument, copy_in, copy_out, launch_error, place_arguments
 from comprehensive.ptx.interpreter.barriers import Barriers
@@ -281,15 +281,10 @@ class _Execution:
         who = "" if fault.lane is None else f" {self._machine.thread_name(fault.lane)}"
         text = f"kernel '{self._kernel.symbol}':{who} {fault.message}"
         notes = () if function is self._kernel else (Note(f"in function '{function.symbol}'"),)
-        return CompileError(
-            (
-                Diagnostic(
-                    Severity.ERROR,
-                    fault.code,
-                    text,
-                    None if step is None else span_of(function, step.instruction),
-                    notes=notes,
-                    help=fault.help,
-                ),
-            )
+        return CompileError.of(
+            fault.code,
+            text,
+            None if step is None else span_of(function, step.instruction),
+            notes=notes,
+            help=fault.help,
         )

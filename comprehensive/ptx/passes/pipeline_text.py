@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity, SourceFile, Span
+from comprehensive.diagnostics import CommandLineError, SourceFile, Span
 from comprehensive.ptx.passes.ptx_pass import PtxPass
 from comprehensive.ptx.passes.registry import OptionValueError, UnknownOptionError, UnknownPassError, make
 
@@ -34,7 +34,7 @@ def demand_same_launches(passes: Iterable[PtxPass]) -> None:
         if each.changes_launch:
             message = f"'{each.spelled}' changes how a kernel is launched, and its launcher is not ours"
             help = "leave it out here; `gen --passes` and `opt` have it, for launchers that know of it"
-            raise CommandLineError((Diagnostic(Severity.ERROR, "CF1028", message, None, help=help),))
+            raise CommandLineError.of("CF1028", message, help=help)
 
 
 class _Reader:
@@ -121,4 +121,4 @@ class _Reader:
         self, code: str, message: str, start: int, end: int | None = None, *, help: str
     ) -> CommandLineError:
         span = Span(self._file, start, start + 1 if end is None else end)
-        return CommandLineError((Diagnostic(Severity.ERROR, code, message, span, help=help),))
+        return CommandLineError.of(code, message, span, help=help)
