@@ -5,12 +5,15 @@ in ``comprehensive/_data/`` of an installed wheel::
 
     template_directory() / "cuda" / "header.h.jinja"
     spec_directory() / "machines" / "sm_90.toml"
+    fact_table("sass/pipes.toml")["latency"]
 """
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -25,6 +28,12 @@ def template_directory() -> Path:
 def spec_directory() -> Path:
     """The directory of examples and fact tables; raises FileNotFoundError in a broken installation."""
     return _find("specs", _PACKAGE)
+
+
+@cache
+def fact_table(path: str) -> Any:
+    """The content of a TOML file of that directory, which nobody may change."""
+    return tomllib.loads((spec_directory() / path).read_text(encoding="utf-8"))
 
 
 def _find(name: str, package: Path) -> Path:

@@ -13,10 +13,9 @@ The tool's own names either begin with ``cf_`` or ``CF_``, or are made fresh bes
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 
-from comprehensive.data import spec_directory
+from comprehensive.data import fact_table
 from comprehensive.diagnostics import DiagnosticSink, Span
 
 _C_AND_CPP = """
@@ -127,5 +126,4 @@ def with_leaf_zero(name: str) -> str:
 
 @cache
 def _macros() -> frozenset[str]:
-    table = tomllib.loads((spec_directory() / "standard_macros.toml").read_text(encoding="utf-8"))
-    return frozenset(name for names in table.values() for name in names.split())
+    return frozenset(name for names in fact_table("standard_macros.toml").values() for name in names.split())

@@ -11,14 +11,13 @@ The facts are in ``specs/ptx/access_forms.toml``; from which version and target 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
-from comprehensive.data import spec_directory
+from comprehensive.data import fact_table
 from comprehensive.ptx.flow import Flow
 from comprehensive.ptx.module import Function, Module, Parameter, bytes_of
 from comprehensive.ptx.opcodes import Opcode
@@ -54,10 +53,8 @@ class AccessForms:
     words: Mapping[str, frozenset[str]]
 
 
-@cache
 def _file() -> _File:
-    text = (spec_directory() / "ptx" / "access_forms.toml").read_text(encoding="utf-8")
-    return cast(_File, tomllib.loads(text))
+    return fact_table("ptx/access_forms.toml")
 
 
 @cache

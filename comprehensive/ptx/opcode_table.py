@@ -11,15 +11,14 @@ The file says what its fields mean.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import Flag
 from functools import cache
 from itertools import product
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
-from ..data import spec_directory
+from comprehensive.data import fact_table
 
 
 class Effect(Flag):
@@ -103,10 +102,8 @@ class _File(TypedDict):
     instruction: list[_Written]
 
 
-@cache
 def _file() -> _File:
-    text = (spec_directory() / "ptx" / "opcodes.toml").read_text(encoding="utf-8")
-    return cast(_File, tomllib.loads(text))
+    return fact_table("ptx/opcodes.toml")
 
 
 @cache

@@ -11,13 +11,12 @@ The facts are in ``specs/ptx/special_registers.toml``.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, NotRequired, TypeAlias, TypedDict, cast
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-from ..data import spec_directory
+from comprehensive.data import fact_table
 
 Varies: TypeAlias = Literal["lane", "warp", "block", "grid", "time"]
 
@@ -47,8 +46,7 @@ class _Written(TypedDict):
 @cache
 def special_registers() -> dict[str, SpecialRegister]:
     """All of them by name, those with components without."""
-    text = (spec_directory() / "ptx" / "special_registers.toml").read_text(encoding="utf-8")
-    rows = cast(list[_Written], tomllib.loads(text)["register"])
+    rows: list[_Written] = fact_table("ptx/special_registers.toml")["register"]
     return {register.name: register for row in rows for register in _registers(row)}
 
 

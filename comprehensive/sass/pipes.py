@@ -8,12 +8,11 @@ The facts are in ``specs/sass/pipes.toml``; a mnemonic that is not there takes a
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, TypedDict, cast
+from typing import Literal, TypedDict
 
-from comprehensive.data import spec_directory
+from comprehensive.data import fact_table
 
 Space = Literal["global", "shared", "local"]
 Action = Literal["load", "store", "update"]
@@ -91,8 +90,7 @@ def work_of(opcode: str) -> Work:
 
 @cache
 def _facts() -> _Facts:
-    text = (spec_directory() / "sass" / "pipes.toml").read_text(encoding="utf-8")
-    file = cast(_File, tomllib.loads(text))
+    file: _File = fact_table("sass/pipes.toml")
     actions: tuple[tuple[Literal["loads", "stores", "updates"], Action], ...] = (
         ("loads", "load"),
         ("stores", "store"),

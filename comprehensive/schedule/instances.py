@@ -6,7 +6,6 @@ each launch, by what it costs there (`comprehensive/machine/cost.py`).
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from comprehensive.data import spec_directory
+from comprehensive.data import fact_table
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.kernel_ir.words import words_per_element
@@ -50,12 +49,7 @@ class Instance:
 @cache
 def table(name: str) -> tuple[Instance, ...]:
     """The instances of a table of `specs/instances.toml`."""
-    return tuple(Instance(tuple(sizes)) for sizes in _tables()[name])
-
-
-@cache
-def _tables() -> dict[str, list[list[int]]]:
-    return tomllib.loads((spec_directory() / "instances.toml").read_text(encoding="utf-8"))
+    return tuple(Instance(tuple(sizes)) for sizes in fact_table("instances.toml")[name])
 
 
 def time_instances(halo: Sequence[int]) -> tuple[Instance, ...]:

@@ -20,13 +20,12 @@ which most loads are others.  Neither is taken.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from comprehensive.data import spec_directory
+from comprehensive.data import fact_table
 from comprehensive.ptx.analysis.accesses import Access
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.space import Space
@@ -63,9 +62,7 @@ class Architecture:
 @cache
 def architectures() -> Mapping[int, Architecture]:
     """Return the architectures by number of the target: 90 is ``sm_90``."""
-    rows: list[dict[str, Any]] = tomllib.loads(
-        (spec_directory() / "ptx" / "shuffle_costs.toml").read_text(encoding="utf-8")
-    )["architecture"]
+    rows: list[dict[str, Any]] = fact_table("ptx/shuffle_costs.toml")["architecture"]
     names = Architecture.__dataclass_fields__
     return {t: Architecture(**{n: row[n] for n in names}) for row in rows for t in row["targets"]}
 
