@@ -50,7 +50,7 @@ class Columns:
             if not all(name in self.solved or name in self.pool.columns for name in atom.symbols):
                 return None
             if not names:
-                inside = inside & _holds(self.pool.values(atom.polynomial), atom.relation)
+                inside = inside & holds(self.pool.values(atom.polynomial), atom.relation)
                 continue
             split = split_linear(atom.polynomial, names[0]) if len(names) == 1 else None
             if split is None:
@@ -125,7 +125,8 @@ def ranges_of(atoms: Iterable[Atom]) -> dict[str, Range]:
     return found
 
 
-def _holds(values: Column, relation: Relation) -> Column:
+def holds(values: Column, relation: Relation) -> Column:
+    """Whether values of a polynomial hold an atom with this relation, point by point."""
     match relation:
         case Relation.GE:
             return values >= 0

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
+from math import ceil, floor, prod
 from random import Random
 
 from comprehensive.algebra.atom import Atom, Relation
-from comprehensive.algebra.polynomial import Scalar
+from comprehensive.algebra.polynomial import Scalar, plain
 from comprehensive.algebra.signs import constant_bound, split_linear
 from comprehensive.algebra.symbols import is_integer_symbol
 
@@ -75,7 +75,7 @@ def complete(plan: Plan, given: Mapping[str, Scalar]) -> Point | None:
         value = _between(name, users, point)
         if value is None:
             return None
-        point[name] = _plain(value)
+        point[name] = plain(value)
     return point
 
 
@@ -143,10 +143,7 @@ def candidates(atoms: Iterable[Atom], free: Sequence[str]) -> Iterator[Point]:
         return
     if any(not values for values in choices):
         return
-    size = 1
-    for values in choices:
-        size *= len(values)
-    if size <= _MOST_CANDIDATES:
+    if prod(map(len, choices)) <= _MOST_CANDIDATES:
         for values in product(*choices):
             yield dict[str, Scalar](zip(free, values, strict=True))
         return
@@ -173,17 +170,8 @@ def _values(name: str, low: Fraction | None, high: Fraction | None) -> list[Scal
         tried = [Fraction(sign * step) for step in _LADDER for sign in (1, -1)]
     tried += [bound for bound in (low, high) if bound is not None]
     return sorted(
-        {
-            _plain(value)
-            for value in tried
-            if (low is None or value >= low) and (high is None or value <= high)
-        }
+        {plain(value) for value in tried if (low is None or value >= low) and (high is None or value <= high)}
     )
-
-
-def _plain(value: Fraction) -> Scalar:
-    """An int where it is one: arithmetic with those is much faster."""
-    return value.numerator if value.denominator == 1 else value
 
 
 def _between(name: str, users: Sequence[Atom], point: Mapping[str, Scalar]) -> Fraction | None:

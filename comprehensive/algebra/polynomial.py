@@ -20,9 +20,16 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from comprehensive.algebra.notation import Term, format_terms
 
 Scalar = int | Fraction
+
+
 _Names = tuple[str, ...]
 _Integers = tuple[int, tuple[tuple[int, tuple[tuple[str, int], ...]], ...]]
 _SortKey = tuple[tuple[tuple[tuple[str, int], ...], Fraction], ...]
+
+
+def plain(value: Scalar) -> Scalar:
+    """An int where the value is one: arithmetic on fractions is slow."""
+    return value.numerator if value.denominator == 1 else value
 
 
 class Polynomial:

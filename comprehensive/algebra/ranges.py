@@ -16,7 +16,7 @@ from math import comb
 
 from comprehensive.algebra.atom import Atom, Relation, at_least, at_most
 from comprehensive.algebra.fourier import Combination, Fact, joined
-from comprehensive.algebra.polynomial import Polynomial, Scalar
+from comprehensive.algebra.polynomial import Polynomial, Scalar, plain
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.signs import constant_bound, split_linear
 from comprehensive.algebra.symbols import is_integer_symbol
@@ -102,9 +102,9 @@ def tighten(box: dict[str, Span], fact: Fact) -> bool:
     bound = constant_bound(fact.atom)
     if bound is None:
         return False
-    side, value = bound[0], _plain(bound[1])
+    side, value = bound[0], plain(bound[1])
     name = fact.atom.symbols[0]
-    slope = _plain(fact.atom.polynomial.coefficient(name, 1).constant_value())
+    slope = plain(fact.atom.polynomial.coefficient(name, 1).constant_value())
     before = span = box.get(name, Span())
     if (side > 0 or fact.atom.relation is Relation.EQ) and (span.low is None or value > span.low.value):
         span = replace(span, low=Limit(value, Distance(fact, slope)))
@@ -142,10 +142,10 @@ def measured_from(frame: Frame, name: str, fact: Fact) -> dict[str, Origin] | No
     rest = moved(line.rest, frame)
     if rest is None or _occurs(name, rest):
         return None
-    image = {powers: _plain(-value / slope) for powers, value in rest.items()}
+    image = {powers: plain(-value / slope) for powers, value in rest.items()}
     image[((name, 1),)] = 1 if slope > 0 else -1
     depth = 1 + max((frame[other].depth for other in line.rest.symbols), default=0)
-    return {**frame, name: Origin(image, Distance(fact, _plain(abs(slope))), depth=depth)}
+    return {**frame, name: Origin(image, Distance(fact, plain(abs(slope))), depth=depth)}
 
 
 def _occurs(name: str, form: Form) -> bool:
@@ -156,7 +156,7 @@ def moved(polynomial: Polynomial, frame: Frame) -> Form | None:
     """The polynomial in distances; None where a symbol has none."""
     if any(name not in frame for name in polynomial.symbols):
         return None
-    form: Form = {term.powers: _plain(term.coefficient) for term in polynomial.terms()}
+    form: Form = {term.powers: plain(term.coefficient) for term in polynomial.terms()}
     # Distances have the names of symbols: a symbol whose image others contain has to be replaced before them.
     for name in sorted(polynomial.symbols, key=lambda name: frame[name].depth):
         form = _replaced(form, name, frame[name].image)
@@ -200,10 +200,6 @@ def narrowed(fact: Fact, form: Form, name: str, box: Box, frame: Frame) -> Narro
 
 def _signs(fact: Fact) -> tuple[int, ...]:
     return (1, -1) if fact.atom.relation is Relation.EQ else (1,)
-
-
-def _plain(value: Scalar) -> Scalar:
-    return value.numerator if value.denominator == 1 else value
 
 
 def _replaced(form: Form, name: str, image: Form) -> Form:

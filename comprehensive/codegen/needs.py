@@ -108,7 +108,7 @@ class _Reader:
         read = {name for e in (value, *conditions) for name in names_read(e)}
         least = scope_of(self._nest).lower
         bounds = [
-            Binary(">=", _name(name), IntLiteral(least[name]))
+            Binary(">=", expression(name), IntLiteral(least[name]))
             for name in sorted(read)
             if least.get(name, -1) >= 0
         ]
@@ -139,10 +139,6 @@ def pointed_by(region: MetaSchedule) -> set[tuple[str, str]]:
         for name, address in way
         if name in used and address.base not in (None, name)
     }
-
-
-def _name(name: str) -> Expr:
-    return expression(name)
 
 
 def _condition(constraint: Constraint) -> Expr:

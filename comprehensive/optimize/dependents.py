@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, with_quotients
-from comprehensive.algebra.polynomial import Scalar
+from comprehensive.algebra.columns import holds
+from comprehensive.algebra.polynomial import Scalar, plain
 
 Column = NDArray[Any]
 """A value for each place."""
@@ -220,7 +221,7 @@ class Dependents:
             missed = values.constant(0.0)
             excess = values.constant(1.0)
             for atom in self.atoms:
-                held = _holds(values.of(atom.polynomial), atom.relation)
+                held = holds(values.of(atom.polynomial), atom.relation)
                 if not held.all():
                     missed = missed + ~held
                     factor = np.where(held, 1.0, self._excess_of(atom, values))
@@ -252,18 +253,3 @@ class Dependents:
 @lru_cache(maxsize=_MOST_LINES)
 def _sides(atom: Atom) -> tuple[Polynomial, Polynomial]:
     return atom.positive_sides()
-
-
-def plain(value: Scalar) -> Scalar:
-    """An int where the value is one: arithmetic on fractions is slow."""
-    return int(value) if value.denominator == 1 else value
-
-
-def _holds(values: Column, relation: Relation) -> Column:
-    match relation:
-        case Relation.GE:
-            return values >= 0
-        case Relation.GT:
-            return values > 0
-        case Relation.EQ:
-            return values == 0

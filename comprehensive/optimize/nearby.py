@@ -19,9 +19,9 @@ from math import ceil
 import numpy as np
 
 from comprehensive.algebra import Atom, Quotient, System, is_integer_symbol
-from comprehensive.algebra.polynomial import Scalar
+from comprehensive.algebra.polynomial import Scalar, plain
 from comprehensive.algebra.signs import lower_bounds
-from comprehensive.optimize.dependents import Column, Dependents, Judged, Least, Share, plain
+from comprehensive.optimize.dependents import Column, Dependents, Judged, Least, Share
 
 _MUCH = 1 << 16
 _VALUES = np.array(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -337,10 +338,8 @@ def _fits(plan: FunctionPlan, tile: int) -> bool:
 
 
 def _threads(plan: FunctionPlan, region: int, values: Mapping[str, Rational]) -> int:
-    threads = 1
-    for loop in plan.regions[region].nest.thread_loops:
-        threads *= int(c_value(loop.extent, {name: int(value) for name, value in values.items()}))
-    return threads
+    known = {name: int(value) for name, value in values.items()}
+    return prod(int(c_value(loop.extent, known)) for loop in plan.regions[region].nest.thread_loops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from comprehensive.ptx.flow import Flow
 from comprehensive.ptx.module import Parameter, bytes_of
 from comprehensive.ptx.opcodes import opcode
-from comprehensive.ptx.operands import Address, Immediate, Name, Operand, Vector
+from comprehensive.ptx.operands import Address, Immediate, Name, Vector
 from comprehensive.ptx.passes.demotion_calls import SLOT_BYTES, CallCode, FramedCall
 from comprehensive.ptx.passes.demotion_values import Value
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.fresh import Fresh
+from comprehensive.ptx.passes.ptx_pass import made
 from comprehensive.ptx.statements import Declaration, Instruction, Statement
 
 LANES = 32
@@ -80,7 +81,7 @@ def demoted_body(
         edits.replace(call.step, [changed])
     body = edits.made()
     if isinstance(entry, Parameter):
-        opening: list[Statement] = [_made("ld.param.b32", at, Address(Name(entry.name)))]
+        opening: list[Statement] = [made("ld.param.b32", at, Address(Name(entry.name)))]
     else:
         region, count = entry
         opening = list(_opening(fresh, at, count, region))
@@ -136,29 +137,25 @@ def _opening(fresh: Fresh, at: Name, count: int, region: Region) -> Iterator[Sta
     """Yield what computes ``at``; the linear index of a thread counts x first, then y, then z."""
     x, y, z, wide, high = (fresh.register("b32") for _ in range(5))
     for register, special in ((x, "%tid.x"), (y, "%tid.y"), (z, "%tid.z")):
-        yield _made("mov.u32", register, Name(special))
-    yield _made("mov.u32", wide, Name("%ntid.x"))
-    yield _made("mov.u32", high, Name("%ntid.y"))
-    yield _made("mad.lo.u32", y, z, high, y)
-    yield _made("mad.lo.u32", x, y, wide, x)
-    yield _made("shr.u32", x, x, Immediate("5"))
-    yield _made("mov.u32", y, Name("%laneid"))
-    yield _made("shl.b32", y, y, Immediate("2"))
-    yield _made("mad.lo.u32", x, x, Immediate(str(count * SLOT_BYTES)), y)
-    yield _made("mov.u32", at, Name(region.name))
-    yield _made("add.u32", at, at, x)
+        yield made("mov.u32", register, Name(special))
+    yield made("mov.u32", wide, Name("%ntid.x"))
+    yield made("mov.u32", high, Name("%ntid.y"))
+    yield made("mad.lo.u32", y, z, high, y)
+    yield made("mad.lo.u32", x, y, wide, x)
+    yield made("shr.u32", x, x, Immediate("5"))
+    yield made("mov.u32", y, Name("%laneid"))
+    yield made("shl.b32", y, y, Immediate("2"))
+    yield made("mad.lo.u32", x, x, Immediate(str(count * SLOT_BYTES)), y)
+    yield made("mov.u32", at, Name(region.name))
+    yield made("add.u32", at, at, x)
     if region.static_warps is None:
         size = fresh.register("b32")
-        yield _made("mov.u32", size, Name("%dynamic_smem_size"))
-        yield _made("add.u32", at, at, size)
-        yield _made("mov.u32", z, Name("%ntid.z"))
-        yield _made("mul.lo.u32", wide, wide, high)
-        yield _made("mul.lo.u32", wide, wide, z)
-        yield _made("add.u32", wide, wide, Immediate(str(LANES - 1)))
-        yield _made("shr.u32", wide, wide, Immediate("5"))
-        yield _made("mul.lo.u32", wide, wide, Immediate(str(count * SLOT_BYTES)))
-        yield _made("sub.u32", at, at, wide)
-
-
-def _made(text: str, *operands: Operand) -> Instruction:
-    return Instruction(opcode(text), operands)
+        yield made("mov.u32", size, Name("%dynamic_smem_size"))
+        yield made("add.u32", at, at, size)
+        yield made("mov.u32", z, Name("%ntid.z"))
+        yield made("mul.lo.u32", wide, wide, high)
+        yield made("mul.lo.u32", wide, wide, z)
+        yield made("add.u32", wide, wide, Immediate(str(LANES - 1)))
+        yield made("shr.u32", wide, wide, Immediate("5"))
+        yield made("mul.lo.u32", wide, wide, Immediate(str(count * SLOT_BYTES)))
+        yield made("sub.u32", at, at, wide)

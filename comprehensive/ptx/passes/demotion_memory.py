@@ -22,7 +22,7 @@ from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.demotion_calls import SLOT_BYTES
 from comprehensive.ptx.passes.demotion_code import DYNAMIC, LANES, STATIC, Region
-from comprehensive.ptx.passes.ptx_pass import strange_statement
+from comprehensive.ptx.passes.ptx_pass import strange_statement, unused
 from comprehensive.ptx.statements import Declaration, Directive
 from comprehensive.toolchain.usage import Usage
 
@@ -128,8 +128,4 @@ def _dynamic_arrays(flow: Flow, module: Module) -> Iterator[str]:
 
 def _unused(name: str, function: Function, module: Module) -> str:
     texts = (s.text for s in function.body if isinstance(s, Declaration | Directive))
-    taken = {*module.names, *(word for text in texts for word in _NAME.findall(text))}
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    return found
+    return unused(name, {*module.names, *(word for text in texts for word in _NAME.findall(text))})

@@ -25,11 +25,11 @@ from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import Function, Module, Parameter
 from comprehensive.ptx.opcodes import opcode
-from comprehensive.ptx.operands import Address, Immediate, Name, Operand, renamed
+from comprehensive.ptx.operands import Address, Immediate, Name, renamed
 from comprehensive.ptx.passes.added_parameters import with_parameters
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.fresh import Fresh
-from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
+from comprehensive.ptx.passes.ptx_pass import FunctionPass, made, option, shown
 from comprehensive.ptx.passes.remark import GRID_PARAMETERS, RESIDENT_WARPS, Kind, Remark
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration, Directive, Instruction, Label, Statement
@@ -168,14 +168,14 @@ def _body(analyses: Analyses, module: Module, names: tuple[str, ...]) -> list[St
     body = edits.made()
     first = next((n for n, each in enumerate(body) if not isinstance(each, Declaration)), len(body))
     opening = [
-        _made("mov.u32", at, Name("%ctaid.x")),
-        _made("ld.param.u32", end, Address(Name(names[0]), 0)),
-        _made("add.u32", at, at, end),
+        made("mov.u32", at, Name("%ctaid.x")),
+        made("ld.param.u32", end, Address(Name(names[0]), 0)),
+        made("add.u32", at, at, end),
         *(
-            _made("ld.param.u32", register, Address(Name(name), 0))
+            made("ld.param.u32", register, Address(Name(name), 0))
             for register, name in zip((end, *blocks.values()), names[1:], strict=True)
         ),
-        _made("setp.ge.u32", is_behind, at, end),
+        made("setp.ge.u32", is_behind, at, end),
         Instruction(opcode("bra"), (Name(done),), is_behind),
         Directive(".pragma", '"nounroll"'),
         Label(begin),
@@ -184,9 +184,9 @@ def _body(analyses: Analyses, module: Module, names: tuple[str, ...]) -> list[St
     closing = [
         Label(latch),
         *_settled(analyses, module),
-        _made("mov.u32", step_by, Name("%nctaid.x")),
-        _made("add.u32", at, at, step_by),
-        _made("setp.lt.u32", is_behind, at, end),
+        made("mov.u32", step_by, Name("%nctaid.x")),
+        made("add.u32", at, at, step_by),
+        made("setp.lt.u32", is_behind, at, end),
         Instruction(opcode("bra"), (Name(begin),), is_behind),
         Label(done),
         Instruction(opcode("ret"), ()),
@@ -197,27 +197,23 @@ def _body(analyses: Analyses, module: Module, names: tuple[str, ...]) -> list[St
 def _place(at: Name, block: Sequence[Name], blocks: Sequence[Name]) -> Iterator[Statement]:
     """Yield the place of the block with a number: x runs fastest."""
     x, y, z = block
-    yield _made("rem.u32", x, at, blocks[0])
-    yield _made("div.u32", y, at, blocks[0])
-    yield _made("div.u32", z, y, blocks[1])
-    yield _made("rem.u32", y, y, blocks[1])
+    yield made("rem.u32", x, at, blocks[0])
+    yield made("div.u32", y, at, blocks[0])
+    yield made("div.u32", z, y, blocks[1])
+    yield made("rem.u32", y, y, blocks[1])
 
 
 def _settled(analyses: Analyses, module: Module) -> Iterator[Statement]:
     """Yield what the next block of the loop must wait for: copies under way, and threads that read shared memory."""
     codes = [step.instruction.opcode for step in analyses.flow.steps]
     if any(code.text.startswith("cp.async") for code in codes):
-        yield _made("cp.async.wait_all")
+        yield made("cp.async.wait_all")
     shared = {symbol for symbol, variable in module.variables.items() if variable.name == ".shared"}
     uses = any(not shared.isdisjoint(step.symbols) for step in analyses.flow.steps)
     declares = any(isinstance(s, Declaration) and s.kind == ".shared" for s in analyses.function.body)
     if uses or declares or any("shared" in code.modifiers or code.base in _TOGETHER for code in codes):
-        yield _made("bar.sync", Immediate("0"))
+        yield made("bar.sync", Immediate("0"))
 
 
 def _names(function: Function) -> tuple[str, ...]:
     return tuple(f"{function.symbol}_{each}" for each in PARAMETERS)
-
-
-def _made(text: str, *operands: Operand) -> Instruction:
-    return Instruction(opcode(text), operands)

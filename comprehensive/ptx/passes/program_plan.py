@@ -23,6 +23,7 @@ from comprehensive.ptx.passes.demotion_code import Region, demoted_body
 from comprehensive.ptx.passes.demotion_plan import Plan, Planner
 from comprehensive.ptx.passes.demotion_slots import live_slots
 from comprehensive.ptx.passes.demotion_values import ROUNDS
+from comprehensive.ptx.passes.ptx_pass import unused
 from comprehensive.ptx.passes.stack_frames import Compression, Frame, Site, Stack, stack_of
 
 
@@ -131,7 +132,7 @@ class ProgramPlanner:
         """
         names = {name: name for name in plan.framed}
         for name in plan.framed[:-1]:
-            names[name] = _unused(f"{name}_in_{self.kernel}", module)
+            names[name] = unused(f"{name}_in_{self.kernel}", module.names)
         made: dict[str, Function] = {}
         for name in plan.framed:
             analyses, placed = self.planners[name].analyses, plan.stack.placed[name]
@@ -155,10 +156,3 @@ class ProgramPlanner:
             if isinstance(entry, Parameter):
                 made[name] = with_parameters(copied(made[name], names[name]), (entry,))
         return made
-
-
-def _unused(name: str, module: Module) -> str:
-    found, number = name, 2
-    while found in module.names:
-        found, number = f"{name}_{number}", number + 1
-    return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Container
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
@@ -21,6 +22,8 @@ from comprehensive.ptx.body import COMMENT, STRING, token_start
 from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.flow import flow_of, span_of
 from comprehensive.ptx.module import Function, Item, Module
+from comprehensive.ptx.opcodes import opcode
+from comprehensive.ptx.operands import Operand
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.printer import print_statement
 from comprehensive.ptx.statements import Directive, Instruction, Statement
@@ -237,3 +240,16 @@ def shown(instruction: Instruction) -> str:
 
 def _text(value: Option) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def made(text: str, *operands: Operand) -> Instruction:
+    """An instruction that a pass makes."""
+    return Instruction(opcode(text), operands)
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found

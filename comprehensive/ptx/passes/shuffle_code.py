@@ -15,10 +15,10 @@ from typing import NamedTuple
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import wrapped
 from comprehensive.ptx.module import bytes_of
-from comprehensive.ptx.opcodes import opcode
-from comprehensive.ptx.operands import SINK, Immediate, Name, Operand, Vector
+from comprehensive.ptx.operands import SINK, Immediate, Name, Vector
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.fresh import Fresh
+from comprehensive.ptx.passes.ptx_pass import made
 from comprehensive.ptx.statements import Instruction, Statement
 from comprehensive.ptx.symbolic.neighbours import Element, Neighbour
 
@@ -202,10 +202,6 @@ def reaches(indices: Sequence[Index]) -> dict[Sum, tuple[int, int]]:
         low, high = found.get(index.sum, (0, 0))
         found[index.sum] = max(low, -index.by), max(high, index.by)
     return dict(sorted(found.items()))
-
-
-def made(text: str, *operands: Operand) -> Instruction:
-    return Instruction(opcode(text), operands)
 
 
 def number(value: int) -> Immediate:

@@ -442,10 +442,7 @@ class _Emulator:
 
 
 def _common(sets: Sequence[frozenset[_T]]) -> frozenset[_T]:
-    found = sets[0]
-    for each in sets[1:]:
-        found &= each
-    return found
+    return sets[0].intersection(*sets[1:])
 
 
 def _filtered(loads: _Loads, holds: Callable[[Earlier], bool]) -> _Loads:
