@@ -6,7 +6,6 @@ In: polynomials over names of the nest, conditions over virtual coordinates.  Ou
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from math import lcm
@@ -24,8 +23,8 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     Name,
     ScalarType,
-    Unary,
 )
+from comprehensive.metafork.expression_text import expression as read
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.terms import conjunction, disjunction, product, total
 from comprehensive.metafork.walk import subexpressions
@@ -62,28 +61,7 @@ def expression(polynomial: Polynomial, order: Sequence[str] = ()) -> Expr:
 
 def _symbol(name: str) -> Expr:
     """A name, or the integer division that a symbol such as ``(N)/(2)`` stands for."""
-    return Name(name) if name.isidentifier() else _parsed(ast.parse(name, mode="eval").body)
-
-
-def _parsed(node: ast.expr) -> Expr:
-    operators: dict[type[ast.operator], str] = {
-        ast.Add: "+",
-        ast.Sub: "-",
-        ast.Mult: "*",
-        ast.Div: "/",
-        ast.Mod: "%",
-    }
-    match node:
-        case ast.Name(id=name):
-            return Name(name)
-        case ast.Constant(value=int(value)):
-            return IntLiteral(value)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return Unary("-", _parsed(operand))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in operators:
-            return Binary(operators[type(op)], _parsed(left), _parsed(right))
-        case _:
-            raise ValueError(f"{ast.dump(node)} is not the text of a division")
+    return Name(name) if name.isidentifier() else read(name)
 
 
 def plus(left: Expr, right: Expr) -> Expr:
