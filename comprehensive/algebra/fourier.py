@@ -17,6 +17,7 @@ from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.signs import Sign, lower_bounds, sign_on, split_linear
+from comprehensive.algebra.symbols import is_integer_symbol
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,9 +184,9 @@ def rounded_fact(fact: Fact, is_integer: Callable[[str], bool]) -> Fact:
     return fact if atom is fact.atom else Fact(atom, fact.sources, Rounding(fact))
 
 
-def rounded_facts(facts: Iterable[Fact], is_integer: Callable[[str], bool]) -> tuple[Fact, ...]:
+def rounded_facts(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """The facts at their integer points."""
-    return tuple(rounded_fact(fact, is_integer) for fact in facts)
+    return tuple(rounded_fact(fact, is_integer_symbol) for fact in facts)
 
 
 def eliminate(found: Bracket) -> tuple[Fact, ...]:

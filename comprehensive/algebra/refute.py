@@ -24,7 +24,6 @@ from comprehensive.algebra.fourier import (
 )
 from comprehensive.algebra.pairs import compared, contradiction, crossing
 from comprehensive.algebra.signs import lower_bounds, refutes
-from comprehensive.algebra.symbols import is_integer_symbol
 
 # Elimination multiplies facts; past this many the caller's next step is cheaper.
 _MOST_FACTS = 120
@@ -71,7 +70,7 @@ def refute_facts(facts: Sequence[Fact]) -> Fact | None:
     Each round looks again only at what the last one changed: new facts, those with a symbol whose bound is another
     one now, and the symbols in them.
     """
-    facts = rounded_facts(facts, is_integer_symbol)
+    facts = rounded_facts(facts)
     bounds: Bounds = {}
     seen: dict[str, Bracket] = {}
     stirred = set(facts)
@@ -104,7 +103,7 @@ def refute_facts(facts: Sequence[Fact]) -> Fact | None:
         if growth + len(facts) > _MOST_FACTS:
             return None
         # A bracket was made of the facts with its symbol alone.
-        after = rounded_facts(eliminate(bracket(facts, chosen, bounds)), is_integer_symbol)
+        after = rounded_facts(eliminate(bracket(facts, chosen, bounds)))
         if any(fact.atom.polynomial.total_degree > _HIGHEST_DEGREE for fact in after):
             return None
         names = {name for fact in set(facts).difference(after) for name in fact.atom.symbols}

@@ -72,7 +72,7 @@ _FEW_FACTS = 12
 def split(atoms: Sequence[Atom], most_work: int) -> Fact | Point | None:
     """A contradiction, an integer point, or None where so much work (terms looked at) does not settle it."""
     search = _Search(plan_for(atoms), most_work)
-    facts = rounded_facts(originals(atoms), is_integer_symbol)
+    facts = rounded_facts(originals(atoms))
     false = next((fact for fact in facts if fact.atom.truth is False), None)
     return false or search.visit(_root(_projected(facts)))
 
@@ -83,7 +83,7 @@ def whole_box(atoms: Sequence[Atom]) -> tuple[dict[str, tuple[int, int]], tuple[
     The atoms are without the symbols that can be eliminated exactly.  None where a range is not finite, or a symbol is
     no integer; an empty range is no contradiction with a proof, for which there is `split`.
     """
-    node, _ = _cut_down(_root(_projected(rounded_facts(originals(atoms), is_integer_symbol))))
+    node, _ = _cut_down(_root(_projected(rounded_facts(originals(atoms)))))
     names = sorted({name for fact in node.facts for name in fact.atom.symbols} | set(node.box))
     ranges: dict[str, tuple[int, int]] = {}
     for name in names:
@@ -276,7 +276,7 @@ def _projected(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
         if seen.unclear or any(slope != 1 for slope in slopes):
             continue
         seen = replace(seen, below=_strongest(seen.below, lowest), above=_strongest(seen.above, lowest))
-        after = rounded_facts(eliminate(seen), is_integer_symbol)
+        after = rounded_facts(eliminate(seen))
         if len(after) <= max(_MOST_FACTS, len(facts)):
             facts = after
     return facts

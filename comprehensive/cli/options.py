@@ -296,7 +296,7 @@ def configured(
     undefined, directories = options.pop("undefined"), options.pop("directories")
     configuration = Configuration((), undefined, directories)
     for name in undefined:
-        _demand_name("-U", name, name)
+        _demand_name(name)
     if not definitions:
         return (), {**options, "configuration": configuration}
     try:
@@ -321,9 +321,9 @@ def configured(
     return tuple(values), {**options, "configuration": configuration}
 
 
-def _demand_name(option: str, given: str, name: str) -> None:
+def _demand_name(name: str) -> None:
     if not name.isidentifier():
-        raise click.UsageError(f"{option} {given}: expected a name, as in {option} SMALL")
+        raise click.UsageError(f"-U {name}: expected a name, as in -U SMALL")
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -26,10 +26,10 @@ from comprehensive.metafork.printer import print_region
 from comprehensive.metafork.rewrite import with_bodies
 
 
-def print_nest(nest: Nest, indent: int = 0) -> str:
+def print_nest(nest: Nest) -> str:
     """The region of the nest as text."""
     region = to_region(nest)
-    return print_region(region.cache, region.body, indent)
+    return print_region(region.cache, region.body)
 
 
 def to_region(nest: Nest) -> MetaSchedule:

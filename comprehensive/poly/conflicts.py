@@ -81,10 +81,12 @@ def _obstacle(first: Reference, second: Reference) -> Obstacle:
     return Obstacle(first, second, first.obstacle or second.obstacle)
 
 
-def conflicting_pairs(nest: Nest, band: int | None = None) -> tuple[tuple[Reference, Reference], ...]:
-    """All pairs of references to one array of which one writes, in walk order; of those of a band only, where one is
-    named. Pairs that ask the same question stand for each other."""
-    return tuple(_pairs(nest, band))
+def conflicting_pairs(nest: Nest) -> tuple[tuple[Reference, Reference], ...]:
+    """All pairs of references to one array of which one writes, in walk order.
+
+    Pairs that ask the same question stand for each other.
+    """
+    return tuple(_pairs(nest, None))
 
 
 @remembered

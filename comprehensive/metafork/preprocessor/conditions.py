@@ -7,7 +7,7 @@ In: the tokens of a condition, after ``defined`` and macros are replaced.  Out: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, IntLiteral, ScalarType, Unary
 from comprehensive.metafork.attempt import attempt
@@ -102,6 +102,6 @@ def _in_range(value: int) -> int:
     return value
 
 
-def names_in(words: Iterable[Token], apart_from: Collection[str] = ("defined",)) -> list[str]:
+def names_in(words: Iterable[Token]) -> list[str]:
     """The names in a condition, in order."""
-    return [word.text for word in words if word.text.isidentifier() and word.text not in apart_from]
+    return [word.text for word in words if word.text.isidentifier() and word.text != "defined"]

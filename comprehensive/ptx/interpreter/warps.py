@@ -44,17 +44,17 @@ def mask_of(binding: Binding) -> Array | None:
     return None
 
 
-def _targets(binding: Binding, operand: Operand, type_: str) -> tuple[Array | None, Array | None]:
+def _targets(binding: Binding, operand: Operand) -> tuple[Array | None, Array | None]:
     if isinstance(operand, Pair):
-        return binding.target(operand.items[0], type_), binding.target(operand.items[1], "pred")
-    return binding.target(operand, type_), None
+        return binding.target(operand.items[0], "b32"), binding.target(operand.items[1], "pred")
+    return binding.target(operand, "b32"), None
 
 
 def _shuffle(binding: Binding) -> Action:
     opcode = binding.step.instruction.opcode
     operands = binding.step.instruction.operands
     mode = first(opcode, ("up", "down", "bfly", "idx"))
-    target, valid_target = _targets(binding, operands[0], "b32")
+    target, valid_target = _targets(binding, operands[0])
     source, distance, clamp = (binding.source(operand, "b32") for operand in operands[1:4])
     machine = binding.machine
     lane_in_warp = machine.lane_in_warp.astype(np.int64)
@@ -129,7 +129,7 @@ def _match(binding: Binding) -> Action:
     opcode = binding.step.instruction.opcode
     operands = binding.step.instruction.operands
     source = binding.source(operands[1], opcode.types[-1])
-    target, equal_target = _targets(binding, operands[0], "b32")
+    target, equal_target = _targets(binding, operands[0])
     machine = binding.machine
     in_all = "all" in opcode.modifiers
 
@@ -196,7 +196,7 @@ def _active(binding: Binding) -> Action:
 
 def _elect(binding: Binding) -> Action:
     """The first thread of those that take part."""
-    target, chosen_target = _targets(binding, binding.step.instruction.operands[0], "b32")
+    target, chosen_target = _targets(binding, binding.step.instruction.operands[0])
     machine: Machine = binding.machine
 
     def elect(lanes: Lanes) -> None:
