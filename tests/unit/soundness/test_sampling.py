@@ -138,3 +138,37 @@ def test_an_element_that_only_turns_of_the_loop_have_is_checked(tmp_path: Path) 
     report = verify(compiled(tmp_path, WAVEFRONT), points=4, run=True)
     assert report.holds
     assert not report.unchecked, to_text(report)
+
+
+FIXED = """#define N {size}
+void f(int m, const float a[N][N], float c[N][N], int B)
+{{
+  {before}meta_schedule block(B, 4) {{
+    meta_for (int i = 0; i < N; i++)
+      meta_for (int j = 0; j < N; j++)
+        {body}
+  }}
+}}
+"""
+SUM, LOOP = "c[i][j] += a[i][j];", "for (int k = 0; k < 2; k++) c[i][j] += a[i][k];"
+
+
+@pytest.mark.parametrize(
+    ("size", "before", "body", "limit"),
+    [
+        (100, "", SUM, None),
+        (600, "", SUM, 2**18),
+        (100, "", LOOP, 4096),
+        (100, "for (int t = 0; t < m; t++) ", SUM, 4096),
+    ],
+)
+def test_a_region_of_fixed_size_runs_where_its_points_are_simple(
+    size: int, before: str, body: str, limit: int | None, tmp_path: Path
+) -> None:
+    (plan,) = compiled(tmp_path, FIXED.format(size=size, before=before, body=body)).plan.functions
+    drawn = samples(plan.function, tuple(region.nest for region in plan.regions), 1)
+    if limit is None:
+        assert "B" in next(drawn).arguments
+        return
+    with pytest.raises(NotSampledError, match=rf"more than {limit} threads, and no parameter .*-D N=20"):
+        next(drawn)
