@@ -238,7 +238,7 @@ def _counted(loop: While, place: int, variables: Mapping[str, Variable], step: E
         counter.relation != "!=" and down != (counter.relation in (">", ">="))
     ):
         return None
-    return Loop((), loop.condition, step.expression, body, False, step.sign, step.span, loop.span)
+    return Loop((), loop.condition, known(step.expression), body, False, step.sign, step.span, loop.span)
 
 
 def _changes(node: object, name: str) -> bool:
