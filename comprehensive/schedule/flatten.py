@@ -58,9 +58,12 @@ class _Flattening:
     def statement(self, statement: Stmt) -> Stmt:
         if not isinstance(statement, For):
             return statement
+        known = len(self.counts)
         outer = replace(statement, body=tuple(map(self.statement, statement.body)))
         *between, inner = outer.body or (outer,)
         if not isinstance(inner, For) or inner is outer or not self._is_one(outer, between, inner):
+            # A loop that each lane does alone stays as it is: its digits would cost divisions.
+            del self.counts[known:]
             return statement
         count = exact_product(outer.bound, inner.bound, environment_of(self._nest))
         self.counts.append(count)

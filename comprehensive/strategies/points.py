@@ -97,14 +97,14 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     nest, bodies, found = _coordinates(nest, bodies)
     names, shown, limits = ([*each] for each in zip(*found, strict=True))
     bodies, limits, demanded = _limited(nest, bodies, names, limits)
-    bodies = [_with_joined_loops(nest, 0, body) for body in bodies]
+    bodies, longer = _with_joined_loops(nest, bodies)
     bodies, fitting = in_int_at_points(around, bodies, dict(zip(names, limits, strict=True)))
     return Points(
         tuple(names),
         tuple(shown),
         tuple(limits),
         tuple(Alternative(condition, body) for (condition, _), body in zip(cases, bodies, strict=True)),
-        tuple(dict.fromkeys((*conditions, *demanded, *fitting))),
+        tuple(dict.fromkeys((*conditions, *demanded, *longer, *fitting))),
     )
 
 
@@ -191,12 +191,26 @@ def _one_loop(nest: Nest, outer: For[BlockStmt], statements: tuple[Stmt, ...]) -
     return _joined_loops(nest, number, whole, {})
 
 
-def _with_joined_loops(nest: Nest, number: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The body of a band with its loops in each other as one where they number steps together, from the inside out."""
-    types = _types(nest, body)
-    return replace_statements(
-        body, lambda s: (_joined_loops(nest, number, s, types) if isinstance(s, For) else s,)
-    )
+def _with_joined_loops(
+    nest: Nest, bodies: Sequence[tuple[Stmt, ...]]
+) -> tuple[list[tuple[Stmt, ...]], list[Expr]]:
+    """The bodies of the only band with loops in each other as one where they number steps together, from the inside
+    out, and what a launch has to see to for that: the program need not count so many steps in one ``int``."""
+    demanded: list[Expr] = []
+
+    def joined(statement: Stmt, types: Mapping[str, ScalarType]) -> Stmt:
+        if not isinstance(statement, For):
+            return statement
+        found = _joined_loops(nest, 0, statement, types)
+        if found is not statement:
+            demanded.append(at_most(found.bound))
+        return found
+
+    def one(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        types = _types(nest, body)
+        return replace_statements(body, lambda statement: (joined(statement, types),))
+
+    return [one(body) for body in bodies], demanded
 
 
 def _joined_loops(nest: Nest, number: int, outer: For, around: Mapping[str, ScalarType]) -> For:

@@ -8,9 +8,9 @@ In: a nest.  Out: the same with such variables fixed while the loop runs; behind
 Pointers that walk are such variables (`metafork/local_pointers.py`), and so is what counts beside a loop.  Loops are
 taken from the inside out: what an inner loop adds in all of its turns is what the outer one adds in each.
 
-Legal where all that changes the variable are sums with what the loop does not change, in every turn; where its last
-value is read, the loop may not be left by ``break``.  What is added up to a turn is the difference of two values of the
-variable, and is computed in a type that is at least as wide.
+Legal where the body leaves the iterator alone, and all that changes the variable are sums with what the loop does not
+change, in every turn; where its last value is read, the loop may not be left by ``break``. What is added up to a turn
+is the difference of two values of the variable, and is computed in a type that is at least as wide.
 Source: Aho, Lam, Sethi and Ullman, Compilers: principles, techniques, and tools, 2006, section 9.1.
 """
 
@@ -44,6 +44,7 @@ from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.headers import step_of
 from comprehensive.metafork.rewrite import map_expression, with_bodies, with_own_expressions
 from comprehensive.metafork.walk import (
+    assigned_scalars,
     declared,
     leaves_loop,
     statements_in,
@@ -152,8 +153,8 @@ class _Loop:
 
     def _distance(self) -> Expr | None:
         """Return how far the iterator has come from its start; None where that is not known."""
-        step = constant_value(self.loop.step)
-        if not step or not self._is_fixed(self.loop.start):
+        step, iterator = constant_value(self.loop.step), self.loop.iterator
+        if not step or not self._is_fixed(self.loop.start) or iterator in assigned_scalars(self.loop.body):
             return None
         return _difference(Name(self.loop.iterator), self.loop.start, step)
 

@@ -20,6 +20,7 @@ from comprehensive.algebra.whole import integral_quotient
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, Ring, add, multiply
 from comprehensive.loops.ir import Nest, Points
+from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.types import as_type, environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, Index, Name, ScalarType
@@ -134,6 +135,8 @@ def _with_digits(
         return (*values[:place], *between, *values[place + 1 :])
 
     shown = points.shown[place]
+    # The number of a point is put together again from its digits, in int.
+    demanded = (Binary("<=", ONE, divisor), at_most(points.limits[place]))
     limits = (*points.limits[:place], ring.write(high), divisor, *points.limits[place + 1 :])
     return replace(
         points,
@@ -148,5 +151,5 @@ def _with_digits(
             )
             for each in points.alternatives
         ),
-        conditions=tuple(dict.fromkeys((*points.conditions, Binary("<=", ONE, divisor)))),
+        conditions=tuple(dict.fromkeys((*points.conditions, *demanded))),
     )

@@ -74,6 +74,7 @@ def test_an_induction_variable_is_a_function_of_the_iterator(written: str, expec
         f"int p = i; float s = 0; {LOOP} {{ s += a[p]; if (s > 4) break; p++; }} y[i] = s + p;",
         "int p = i; float s = 0; for (int j = 0; j < m; j += 2) { s += a[p]; p++; } y[i] = s;",
         f"int q = 2, p = i; float s = 0; {LOOP} {{ s += a[p]; p += q; if (s < 0) q = 3; }} y[i] = s;",
+        f"int p = i; float s = 0; {LOOP} {{ s += a[p]; p++; if (s > 3) j++; }} y[i] = s;",
         "int p = m; float s = 0; for (int j = 0; j < p; j++) { s += a[p]; p--; } y[i] = s + p;",
         "int p = i, m2 = m; float s = 0; for (int j = 0; j < m2; j++) { s += a[p]; p++; if (s > 9) m2 = j; } y[p] = s;",
     ],

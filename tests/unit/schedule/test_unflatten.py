@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.schedule.tile_runs import recipes_of, run_all
+from tests.unit.schedule.tile_runs import recipes_of, run_all, sources_of
 
 PROGRAM = """void f(int m, int n, int p, const float *a, const float *b, float *c, int B)
 {{
@@ -48,6 +48,8 @@ def test_a_plane_of_elements_has_two_coordinates(limit: str, body: str, recipe: 
 def test_an_iterator_of_another_type_is_taken_apart_too() -> None:
     source = PROGRAM.format(type="long", limit="(long)m * n", body=PRODUCT)
     assert recipes_of(source)["product"] is None
+    # The number of a point is put together again in int.
+    assert "cf_le(cf_mul(m, n), 2147418112)" in sources_of(source)["f.h"]
 
 
 @pytest.mark.parametrize("limit", ["m", "m * n - 1"])
