@@ -536,6 +536,18 @@ inline bool waits_for_warp(size_t count)
   return false;
 }
 
+/* Fibers wait for the next launch, but not all of them: a stack and its guard page are two mappings, of which a process
+   with many programs has no more than 65530. */
+constexpr size_t most_kept = 128;
+
+inline void keep_fibers(size_t count)
+{
+  for (size_t k = count; k < most_threads; k++) {
+    delete block.threads[k].fiber;
+    block.threads[k].fiber = nullptr;
+  }
+}
+
 inline bool run_block(size_t count, bool backwards)
 {
   for (size_t k = 0; k < count; k++) block.threads[k].state = State::ready;
@@ -550,10 +562,7 @@ inline bool run_block(size_t count, bool backwards)
       }
     } while (warps_met(count));
     if (waits_for_warp(count) || !together(count)) {
-      for (Thread &thread : block.threads) { /* fibers stand in the middle of a kernel and serve no more */
-        delete thread.fiber;
-        thread.fiber = nullptr;
-      }
+      keep_fibers(0); /* they stand in the middle of a kernel and serve no more */
       return false;
     }
     if (block.threads[0].state == State::finished) return true;
@@ -582,6 +591,7 @@ inline bool run_grid(const dim3 &grid, const dim3 &threads, size_t bytes, bool b
     free(block.shared);
     if (!fine) return false;
   }
+  keep_fibers(most_kept);
   return true;
 }
 
