@@ -336,7 +336,11 @@ def test_the_macros_of_standard_headers_have_the_values_that_they_have_in_c(tmp_
     lines += ["#include <stdio.h>", "int main(void) {"]
     for header in sorted((spec_directory() / "headers").glob("*.h")):
         for name, value in re.findall(r"^#define (\w+) (.*)$", header.read_text(), re.MULTILINE):
-            same = f"({name}) == ({value}) && sizeof ({name}) == sizeof ({value})"
+            value = value.replace(
+                "__builtin_nanf()", '__builtin_nanf("")'
+            )  # whose argument the tool does not read
+            equal = f"(({name}) == ({value}) || (({name}) != ({name}) && ({value}) != ({value})))"
+            same = f"{equal} && sizeof ({name}) == sizeof ({value})"
             lines.append(f'  if (!({same})) puts("{name}");')
     source.write_text("\n".join([*lines, "}", ""]))
     built = tmp_path / "values"
