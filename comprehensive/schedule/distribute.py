@@ -20,11 +20,9 @@ memory, whose latency a single thread would wait for again and again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
-from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import all_names, always_evaluated, declared_names
@@ -47,7 +45,6 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import (
-    assigned_scalars,
     bodies,
     own_expressions,
     statements_in,
@@ -57,40 +54,8 @@ from comprehensive.schedule.accumulate import ROUNDED_IN_MEMORY_ALONE
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
 from comprehensive.schedule.legality import described
+from comprehensive.schedule.phases import Ordered, Parallel, Phase, Pieces, Straight, written
 from comprehensive.schedule.row_references import RowReferences, accesses
-
-
-@dataclass(frozen=True, slots=True)
-class Straight:
-    """A statement beside the loops: what all lanes compute, or one of them stores."""
-
-    statement: Declare | Assign
-
-
-@dataclass(frozen=True, slots=True)
-class Parallel:
-    """A loop of which every lane does a share of the steps; ``merged`` are put together from all lanes behind it."""
-
-    loop: For
-    merged: tuple[AnyOrder, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ordered:
-    """Loops, and statements between them, that one lane does in the order of the source."""
-
-    body: tuple[Stmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """A loop of which the lanes do some steps, and then one of them what has an order in these steps."""
-
-    lanes: Parallel
-    chain: For
-
-
-Phase: TypeAlias = Straight | Parallel | Ordered | Pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +229,9 @@ class _Split:
             if update is None or update.name in self._own:
                 continue
             others = [s for n, s in enumerate(self.loop.body) if n != k]
-            if any(update.name in _read(s) | _written(s) for s in others):
+            if any(update.name in _read(s) | written(s) for s in others):
                 continue
-            slice_ = tuple(s for s in self.loop.body[:k] if _written(s) & self._own)
+            slice_ = tuple(s for s in self.loop.body[:k] if written(s) & self._own)
             read = {self._storage(a.reference) for s in (*slice_, statement) for a in accesses(s, self.loop)}
             if update.zeros and read & {self._storage(i) for s in self.loop.body for i in _stores(s)}:
                 continue  # its zeros could not be looked at again
@@ -276,7 +241,7 @@ class _Split:
     def _ordered(self, merged: set[int]) -> set[int]:
         """The statements that are done in order: the least set that is closed under what depends on it."""
         body = self.loop.body
-        found = {k for k, s in enumerate(body) if _written(s) - self._own and k not in merged}
+        found = {k for k, s in enumerate(body) if written(s) - self._own and k not in merged}
         found |= self._carried()
         while True:
             more = {k for k in range(len(body)) if k not in found and self._follows(k, found)}
@@ -299,12 +264,12 @@ class _Split:
         """Whether a statement has to be done in order, since some others are."""
         body = self.loop.body
         for other in ordered:
-            names = _written(body[other])
-            if names & (_read(body[k]) | _written(body[k])):
+            names = written(body[other])
+            if names & (_read(body[k]) | written(body[k])):
                 return True
             # What is handed on is the last value that a scalar has in a step.
-            later = {n for s in body[other + 1 :] for n in _written(s)}
-            if _written(body[k]) & _read(body[other]) & later:
+            later = {n for s in body[other + 1 :] for n in written(s)}
+            if written(body[k]) & _read(body[other]) & later:
                 return True
             ours, theirs = (set(map(self._storage, _stores(s))) for s in (body[k], body[other]))
             if ours & theirs or (k > other and ours & self._storages(body[other])):
@@ -319,12 +284,12 @@ class _Split:
         """The ordered statements with what is dear read from temporary rows, and what is cheap computed again."""
         if not chain:
             return []
-        changing = {name for s in chain for name in _written(s)}
+        changing = {name for s in chain for name in written(s)}
         changing |= {self._storage(i) for s in chain for i in _stores(s)}
         stored = {self._storage(i) for s in (*chain, *lanes) for i in _stores(s)}
         result = [self._with_rows(s, lambda e: self._handed(e, changing)) for s in chain]
         wanted = {name for s in result for name in _read(s)}
-        assigned = {name for s in lanes if not isinstance(s, Declare) for name in _written(s)}
+        assigned = {name for s in lanes if not isinstance(s, Declare) for name in written(s)}
         copies: list[Stmt] = []
         values: dict[str, Expr] = {}
         for statement in reversed(lanes):
@@ -434,70 +399,6 @@ def _read(statement: Stmt) -> set[str]:
             return (inner | own) - declared_names((statement,))
 
 
-def _written(statement: Stmt) -> set[str]:
-    """The scalars that a statement gives a value."""
-    match statement:
-        case Declare(name=name):
-            return {name}
-        case _:
-            return set(assigned_scalars((statement,)) - declared_names((statement,)))
-
-
 def _stores(statement: Stmt) -> tuple[Index, ...]:
     found = (s.target for s in statements_in((statement,)) if isinstance(s, Assign))
     return tuple(target for target in found if isinstance(target, Index))
-
-
-# --- what phases have to do with each other
-
-
-def in_order(phase: Phase) -> Iterator[tuple[int, Stmt, For | None]]:
-    """The statements of a phase, numbered, each with the loop around it."""
-    match phase:
-        case Straight(statement):
-            yield 0, statement, None
-        case Parallel(loop):
-            yield from ((time, s, loop) for time, s in enumerate(loop.body))
-        case Pieces(Parallel(loop), chain):
-            steps = (*((s, loop) for s in loop.body), *((s, chain) for s in chain.body))
-            yield from ((time, s, around) for time, (s, around) in enumerate(steps))
-        case Ordered(body):
-            time = 0
-            for statement in body:
-                inner = statement.body if isinstance(statement, For) else (statement,)
-                loop = statement if isinstance(statement, For) else None
-                for each in inner:
-                    yield time, each, loop
-                    time += 1
-
-
-def scalars_told(phases: Sequence[Phase], number: int) -> Mapping[str, ScalarType]:
-    """The scalars that one lane computes in an ordered phase and all lanes read later, in order."""
-    phase = phases[number]
-    assert isinstance(phase, Ordered | Pieces)
-    types = {
-        s.name: s.type
-        for each in phases
-        for _, s, loop in in_order(each)
-        if isinstance(s, Declare) and not loop
-    }
-    steps = {s.name for _, s, loop in in_order(phase) if loop is not None and isinstance(s, Declare)}
-    later = names_read_after(phases, number, by_all=True) - steps
-    changed = (name for _, s, _ in in_order(phase) for name in _written(s) if name in later)
-    return {name: types[name] for name in changed}
-
-
-def names_read_after(phases: Sequence[Phase], number: int, *, by_all: bool = False) -> frozenset[str]:
-    """The names that later phases read; ``by_all`` lanes, so that what one of them does alone does not count."""
-    names = frozenset[str]()
-    for phase in phases[number + 1 :]:
-        match phase:
-            case Ordered() if by_all:
-                continue
-            case Straight(Assign(target=Index())) if by_all:
-                continue
-            case Pieces(lanes) if by_all:
-                names |= names_in_kernel(lanes.loop.body)
-            case _:
-                names |= names_in_kernel(tuple(s for _, s, _ in in_order(phase)))
-    return names

@@ -19,8 +19,9 @@ from typing import TypeAlias
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Expr, For, Index, ScalarType
-from comprehensive.schedule.distribute import Distribution, Ordered, Parallel, in_order
+from comprehensive.schedule.distribute import Distribution
 from comprehensive.schedule.meetings import Use
+from comprehensive.schedule.phases import Ordered, Parallel, in_order
 from comprehensive.schedule.row_references import Access, Along, Place, RowReferences, accesses
 
 Key: TypeAlias = tuple[str, tuple[Polynomial | Along, ...], Polynomial]

@@ -56,7 +56,9 @@ from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.any_order import AnyOrder
 from comprehensive.schedule.context import ONE, ZERO, TileContext
-from comprehensive.schedule.distribute import (
+from comprehensive.schedule.meetings import Meetings, Use
+from comprehensive.schedule.operands import has_steps, loops_of
+from comprehensive.schedule.phases import (
     Ordered,
     Parallel,
     Phase,
@@ -66,8 +68,6 @@ from comprehensive.schedule.distribute import (
     names_read_after,
     scalars_told,
 )
-from comprehensive.schedule.meetings import Meetings, Use
-from comprehensive.schedule.operands import has_steps, loops_of
 from comprehensive.schedule.resident_rows import ResidentRows, Row
 from comprehensive.schedule.row_statements import RowStatements
 from comprehensive.schedule.walk_ahead import AHEAD

@@ -26,17 +26,11 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import TileContext
-from comprehensive.schedule.distribute import (
-    Distribution,
-    Parallel,
-    Phase,
-    Pieces,
-    distribution_of,
-    row_loops,
-)
+from comprehensive.schedule.distribute import Distribution, distribution_of, row_loops
 from comprehensive.schedule.flatten import flattened
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.operands import loop_of, loops_of
+from comprehensive.schedule.phases import Parallel, Phase, Pieces
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.recipes.resident_rows import is_reduction
 from comprehensive.schedule.resident_rows import ResidentRows
