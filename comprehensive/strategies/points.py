@@ -13,7 +13,7 @@ point is visited exactly once, as before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from comprehensive.loops.access import names_read
@@ -76,17 +76,25 @@ def points_of(nest: Nest) -> Points | NotApplicable:
     name = Namer(all_names(nest))
     nest = map_bands(nest, lambda band: replace(band, body=with_own_names(band.body, name)))
     nest, conditions = counted_in_int(nest)
-    moved = Granularity().apply(Variant(nest))
     reasons: list[str] = []
-    wider = with_wider_grid(nest)
-    tried_in_order = [moved.fragment.nest] if isinstance(moved, Applied) else []
-    for tried in (*tried_in_order, *(() if wider is nest else (wider,)), nest):
+    for tried in _ways(nest):
         try:
             points = _points(unswitch(tried, at_loops=True), conditions)
             return interchanged(nest, sequentialized(nest, unflattened(nest, points)))
         except _NoPointsError as error:
             reasons.append(str(error))
     return NotApplicable(reasons[-1])
+
+
+def _ways(nest: Nest) -> Iterator[Nest]:
+    """The nest with independent serial loops in its grid, as digits of it or beside it, and as it is."""
+    moved = Granularity().apply(Variant(nest))
+    if isinstance(moved, Applied):
+        yield moved.fragment.nest
+    wider = with_wider_grid(nest)
+    if wider is not nest:
+        yield wider
+    yield nest
 
 
 def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
