@@ -99,12 +99,9 @@ class RowReferences:
             return None
         digits = digits_of(loop, self._ring)
         of_steps = digits.keys() | {loop.iterator}
+        known = of_steps | self._same_in_all_steps
         parts = [e for s in reference.subscripts for e in subexpressions(s)]
-        if any(
-            isinstance(e, Index)
-            or (isinstance(e, Name) and e.identifier not in of_steps | self._same_in_all_steps)
-            for e in parts
-        ):
+        if any(isinstance(e, Index) or (isinstance(e, Name) and e.identifier not in known) for e in parts):
             return None
         if any(isinstance(e, Name) and e.identifier == loop.iterator for e in parts):
             digits = {loop.iterator: Digit(())}
