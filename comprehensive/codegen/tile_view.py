@@ -210,15 +210,16 @@ def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[s
         return "cf_number_of(cf_sweeps)", "", ""
     if not plan.loop_limits:
         return "0", "", ""
-    *outer, last = (f"cf_number_of({limits[number]})" for number in plan.loop_limits)
+    of_loops = [f"cf_number_of({limits[number]})" for number in plan.loop_limits]
+    outer, done = ([], of_loops) if plan.kernel.beside else (of_loops[:-1], of_loops[-1:])
     length = plan.step(instance)
     if length == 1:
-        return _product([*outer, last]), "", ""
-    rest = f"{last} % {length}"
+        return _product([*outer, _sum(done)]), "", ""
+    rests = [f"{n} % {length}" for n in done]
     return (
-        _product([*outer, f"{last} / {length}"]),
-        _product([*outer, f"(cf_count)({rest} != 0)"]),
-        _product([*outer, rest]),
+        _product([*outer, _sum([f"{n} / {length}" for n in done])]),
+        _product([*outer, _sum([f"(cf_count)({rest} != 0)" for rest in rests])]),
+        _product([*outer, _sum(rests)]),
     )
 
 

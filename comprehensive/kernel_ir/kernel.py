@@ -380,6 +380,8 @@ class Kernel:
     """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
     step: Expr = IntLiteral(1)
     """The turns that a kernel over tiles does at a time of the serial loop of its points, over the constants."""
+    beside: bool = False
+    """Whether the loops that limits bound stand beside each other, not in each other."""
     in_rows: bool = False
     """Whether a step may have as many turns of the loop around that one, too: where each of them has one step."""
     staircase: Staircase | None = None

@@ -206,9 +206,11 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     if plan.sweeps is not None:
         steps, parts, turns = sweeps, 0, 0
     elif plan.loop_limits:
-        *outer, last = (max(0, counted[number]) for number in plan.loop_limits)
-        whole, rest = divmod(last, plan.step(instance))
-        steps, parts, turns = (min(SATURATED, prod(outer) * n) for n in (whole, min(1, rest), rest))
+        of_loops, length = [max(0, counted[number]) for number in plan.loop_limits], plan.step(instance)
+        outer, done = (1, of_loops) if plan.kernel.beside else (prod(of_loops[:-1]), of_loops[-1:])
+        wholes, rests = [n // length for n in done], [n % length for n in done]
+        each = (sum(wholes), sum(rest > 0 for rest in rests), sum(rests))
+        steps, parts, turns = (min(SATURATED, outer * n) for n in each)
     else:
         steps, parts, turns = 0, 0, 0
     is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(

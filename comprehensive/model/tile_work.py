@@ -2,7 +2,8 @@
 
 In: the kernel, its tile, the sizes, and how many elements are accessed together.  Out: a :class:`TileWork`.  A block
 well inside of the limits is gone through, and one that the limits cut, each with fewer and with more steps of the
-serial loop (or sweeps): the difference is what a step does, since nothing depends on its number.
+serial loop (or sweeps): the difference is what a step does, since nothing depends on its number.  Of loops beside each
+other it is the mean of their steps.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class _Tile:
         inside = self._block(together, few, cut=False)
         # A kernel that stages what it reads does the same where the limits cut its tile, but for loads and stores.
         outside = inside if self.kernel.has_copies else self._block(together, few, cut=True)
-        steps = INNER_TURNS ** max(0, self.loops - 1)
+        steps = self.loops if self.kernel.beside else INNER_TURNS ** max(0, self.loops - 1)
         each = 1 / (more - few) / steps
         step = cut_step = Work()
         if self.has_steps:
@@ -95,7 +96,8 @@ class _Tile:
             return Work(), Work()
         if self.kernel.in_rows:
             return self._part_in_rows(together, length, once)
-        times = 1 if self.loops == 1 else steps * INNER_TURNS ** (self.loops - 2)
+        nested = 1 if self.loops == 1 else steps * INNER_TURNS ** (self.loops - 2)
+        times = self.loops if self.kernel.beside else nested
         least, most = (
             (self._block(together, steps, cut=False, rest=turns) - whole) * (1 / times)
             for turns in (1, length - 1)
@@ -121,7 +123,7 @@ class _Tile:
 
     @property
     def loops(self) -> int:
-        """The number of nested serial loops of the points; their bounds are behind those of coordinates."""
+        """The number of bounds of serial loops of the points, behind those of coordinates."""
         return len(self.kernel.limits) - len(self.tile.batch) - len(self.tile.coordinates)
 
     def _block(self, together: int, steps: int, *, cut: bool, rest: int = 0, rows: int = 0) -> Work:
@@ -158,6 +160,8 @@ class _Tile:
             loops = names[len(self.tile.coordinates) :][: self.loops]
             turns = [steps, *[INNER_TURNS] * (self.loops - 1)]
             turns[-1] = turns[-1] * self.step_length + rest
+            if self.kernel.beside:
+                turns = [steps * self.step_length + rest] * self.loops
             if rows:
                 turns = [INNER_TURNS] * (self.loops - 2) + [rows, rest]
             values |= dict(zip(loops, turns, strict=True))

@@ -13,15 +13,15 @@ Where there are several cases, as for the turns of two grids, the first one stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.plan import Traffic
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.metafork.ast import Assign, Binary, Conditional, Declare, Expr, Index, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Conditional, Declare, Expr, For, Index, Stmt
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
-from comprehensive.schedule.operands import loops_of
+from comprehensive.schedule.operands import limiting_loops, loops_beside
 
 
 def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
@@ -30,26 +30,47 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     Views of the same data that lie along the same ones are taken to touch the same elements, as neighbours of a point
     do: they count once. One of elements that nothing writes (`strategies/apart_reads.py`) counts for itself.
     """
-    loops = [loop.iterator for loop in loops_of(nest, tile)]
+    limiting, beside = limiting_loops(nest, tile), loops_beside(nest, tile)
     points = {c.name for c in (*tile.coordinates, *tile.batch)}
-    variables = [*(c.name for c in tile.coordinates), *loops, *(b.name for b in tile.batch)]
-    body = tile.bodies[0]
-    computed = {s.name for s in statements_in(body) if isinstance(s, Declare)}
-    varying = {*variables, *computed}
+    first, last = len(tile.coordinates), len(tile.coordinates) + len(limiting)
+    of_points = {c.name: number for number, c in enumerate(tile.coordinates)}
+    of_points |= {b.name: last + number for number, b in enumerate(tile.batch)}
+    computed = {s.name for s in statements_in(tile.bodies[0]) if isinstance(s, Declare)}
     found: dict[tuple[str, bool, tuple[int, ...]], Traffic] = {}
-    for array in nest.arrays:
-        read = [e for e in _read(body) if e.array == array.name]
-        assigned = [e for e in _assigned(body) if e.array == array.name]
-        if not (references := [*read, *assigned]):
-            continue
-        names = frozenset[str]().union(*(_apart(e, points, loops) for r in references for e in r.subscripts))
-        limits = tuple(n for n, variable in enumerate(variables) if names & computed or variable in names)
-        parts = len({_part(r, varying) for r in read}) + len({_part(r, varying) for r in assigned})
-        key = (array.pointer, array.const, limits)
-        before = found.get(key)
-        if before is None or before.bytes < array.type.size_bytes * parts:
-            found[key] = Traffic(array.name, array.type.size_bytes * parts, limits)
+    for body, loops in _parts(tile.bodies[0], limiting, beside):
+        places = of_points | {iterator: first + number for iterator, number in loops.items()}
+        varying = {*places, *computed}
+        for array in nest.arrays:
+            read = [e for e in _read(body) if e.array == array.name]
+            assigned = [e for e in _assigned(body) if e.array == array.name]
+            if not (references := [*read, *assigned]):
+                continue
+            names = frozenset[str]().union(
+                *(_apart(e, points, [*loops]) for r in references for e in r.subscripts)
+            )
+            limits = {place for name, place in places.items() if names & computed or name in names}
+            parts = len({_part(r, varying) for r in read}) + len({_part(r, varying) for r in assigned})
+            key = (array.pointer, array.const, tuple(sorted(limits)))
+            before = found.get(key)
+            if before is None or before.bytes < array.type.size_bytes * parts:
+                found[key] = Traffic(array.name, array.type.size_bytes * parts, tuple(sorted(limits)))
     return tuple(found.values())
+
+
+def _parts(
+    body: tuple[Stmt, ...], limiting: Sequence[For], beside: Sequence[For]
+) -> list[tuple[tuple[Stmt, ...], Mapping[str, int]]]:
+    """Return the statements with loops of one bound together, each with the numbers of the bounds of its iterators."""
+    if len(limiting) == 1 or not beside:
+        numbers = {loop.iterator: number for number, loop in enumerate(limiting)}
+        return [(body, numbers | {loop.iterator: 0 for loop in beside})]
+    parts: list[tuple[tuple[Stmt, ...], Mapping[str, int]]] = [
+        (tuple(s for s in body if s not in beside), {})
+    ]
+    for number, one in enumerate(limiting):
+        own = tuple(loop for loop in beside if loop.bound == one.bound)
+        parts.append((own, {loop.iterator: number for loop in own}))
+    return parts
 
 
 def _part(reference: Index, varying: Set[str]) -> tuple[str, ...]:

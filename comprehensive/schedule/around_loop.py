@@ -16,31 +16,34 @@ from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import AGAIN, Comment
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import conjunction, constant
+from comprehensive.kernel_ir.terms import constant
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.context import ZERO, TileContext
-from comprehensive.schedule.operands import has_steps
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 
 @dataclass(frozen=True, slots=True)
 class AroundLoop:
-    """``before`` and ``after`` are the statements of a point around its loops, which have so many steps as ``limits``
-    say; ``held`` are the elements that these assign, by array."""
+    """``before`` and ``after`` are the statements of a point around its loops, ``before`` those between them as well;
+    ``held`` are the elements that these assign, by array, where they have steps at all, as ``runs`` say."""
 
     context: TileContext
     before: tuple[Stmt, ...]
     after: tuple[Stmt, ...]
     held: Mapping[str, Index]
-    limits: Sequence[Expr]
+    runs: Mapping[str, Expr]
+    are_several: bool = False
+    """Whether there are loops beside each other."""
 
     @property
     def is_loop_alone(self) -> bool:
-        """Whether nothing is stored but what the loop assigns: without steps there is nothing to do."""
+        """Whether nothing is stored but what one loop assigns: without steps there is nothing to do."""
         around = statements_in((*self.before, *self.after))
-        return not any(isinstance(s, Assign) and isinstance(s.target, Index) for s in around)
+        return not self.are_several and not any(
+            isinstance(s, Assign) and isinstance(s.target, Index) for s in around
+        )
 
     def comments(self) -> tuple[Comment, ...]:
         """Return the comment on the elements and scalars that registers hold for the loop, if there are some."""
@@ -50,12 +53,13 @@ class AroundLoop:
         said = Comment(f"accumulate({', '.join(names)}): {each} values in registers while the loop runs")
         return (said,) if names else ()
 
-    def begun(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
-        """Return what comes before the loop, at points inside of the limits; scalars of the others are 0."""
+    def begun(self, jam: UnrollAndJam, before: Sequence[Stmt] | None = None) -> tuple[Stmt, ...]:
+        """Return what comes before the loops, or so many of these statements, at points inside of the limits; scalars
+        of the others are 0."""
         arrays: list[Stmt] = []
         zeros: list[Stmt] = []
         statements: list[Stmt] = []
-        for statement in self.before:
+        for statement in self.before if before is None else before:
             if isinstance(statement, Declare):
                 arrays.append(Declare(statement.type, statement.name, jam.shape()))
                 zeros.append(Assign(Index(statement.name, jam.indices()), "=", ZERO))
@@ -125,7 +129,7 @@ class AroundLoop:
         assigned = {s.target for s in (*self.before, *self.after) if isinstance(s, Assign)}
         if element in assigned or (self.is_loop_alone and self.context.tile.steps is None):
             return accesses
-        return (If(conjunction([has_steps(limit) for limit in self.limits]), accesses),)
+        return (If(self.runs[element.array], accesses),)
 
     def of_registers(self, expr: Expr) -> Expr:
         """The expression with its references in registers or in global memory."""

@@ -58,6 +58,7 @@ from comprehensive.schedule.boxes import Boxes
 from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
 from comprehensive.schedule.fragments import Fragments
 from comprehensive.schedule.legality import types_in
+from comprehensive.schedule.operands import has_steps
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reference_groups import loop_nest
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -86,6 +87,8 @@ def box_kernel(context: TileContext) -> TileKernel:
 class BoxLoop:
     context: TileContext
     loops: LoopNest
+    limits: Sequence[Expr]
+    """The bounds of the loops in each other, as the kernel calls them."""
     boxes: Boxes
     copies: BoxCopies
     around: AroundLoop
@@ -120,13 +123,15 @@ class BoxLoop:
         name = Namer(names)
         first = len(context.tile.coordinates)
         limits = tuple(context.limit(first + n) for n in range(len(loops.path)))
+        runs = conjunction([has_steps(limit) for limit in limits])
         boxes = Boxes.of(context, loops, name)
         return BoxLoop(
             context,
             loops,
+            limits,
             boxes,
             BoxCopies.of(boxes, name),
-            AroundLoop(context, loops.before, loops.after, loops.held, limits),
+            AroundLoop(context, loops.before, loops.after, loops.held, dict.fromkeys(loops.held, runs)),
             {iterator: name(f"{iterator}_first") for iterator in loops.in_pieces},
             {iterator: name(f"{iterator}_left") for iterator in loops.in_pieces},
             name(f"{loops.rows}_turns") if loops.rows else "",
@@ -237,7 +242,7 @@ class BoxLoop:
         if not self.turns:
             return ()
         depth = Name(self.context.tile.depth)
-        is_one = Binary("<=", self.around.limits[-1], depth)
+        is_one = Binary("<=", self.limits[-1], depth)
         return (constant(self.turns, Conditional(is_one, depth, ONE)),)
 
     def _most(self, iterator: str) -> Expr:
@@ -256,7 +261,7 @@ class BoxLoop:
         """The boxes of the next piece, if there is one, are begun to be copied to a slot."""
         at = {iterator: Name(name) for iterator, name in self.ahead.items()}
         inside = conjunction(
-            [Binary("<", value, limit) for value, limit in zip(at.values(), self.around.limits, strict=True)]
+            [Binary("<", value, limit) for value, limit in zip(at.values(), self.limits, strict=True)]
         )
         return (
             If(
@@ -273,7 +278,7 @@ class BoxLoop:
 
     def _lefts(self, firsts: Mapping[str, Expr]) -> tuple[Stmt, ...]:
         """Return the declarations of how many steps a piece has that begins with these."""
-        limits = dict(zip((loop.iterator for loop in self.loops.path), self.around.limits, strict=True))
+        limits = dict(zip((loop.iterator for loop in self.loops.path), self.limits, strict=True))
         return tuple(
             constant(name, least(Binary("-", limits[iterator], firsts[iterator]), self._most(iterator)))
             for iterator, name in self.left.items()
@@ -291,7 +296,7 @@ class BoxLoop:
         """The iterators of the next piece."""
         *outer, last = (Name(name) for name in self.ahead.values())
         done: tuple[Stmt, ...] = ()
-        limits = list(self.around.limits)
+        limits = list(self.limits)
         for n, name in enumerate(outer):
             inner = [*outer, last][n + 1]
             turns = Name(self.turns) if self.loops.path[n].iterator == self.loops.rows else ONE
@@ -300,7 +305,7 @@ class BoxLoop:
         return (Assign(last, "+=", Name(self.context.tile.depth)), *done)
 
     def _loop(self, level: int) -> tuple[KernelStmt, ...]:
-        loop, limit = self.loops.path[level], self.around.limits[level]
+        loop, limit = self.loops.path[level], self.limits[level]
         inner = self._piece() if loop is self.loops.split else ()
         if loop.iterator in self.first:
             counted = counting(self.first[loop.iterator], limit, inner or self._loop(level + 1), uniform=True)

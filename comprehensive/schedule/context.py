@@ -9,7 +9,7 @@ with::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from comprehensive.algebra import Polynomial
@@ -41,8 +41,12 @@ ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
 PATCH = (4, 8)
 """Threads of a warp along the two coordinates of a reduction, unless a recipe has other patches."""
-OF_ARRAYS = ("shared", "piece", "private", "feed", "fragment", "window", "value", "read")
+OF_ARRAYS_IN_LOOPS = ("shared", "piece", "feed", "fragment")
+"""The bases of the names that each array has in a loop that stages it."""
+OF_ARRAYS = (*OF_ARRAYS_IN_LOOPS, "private", "window", "value", "read")
 """The bases of the names that each array has."""
+OF_LOOPS = ("step", "steps", "ahead", "slot", "next", "last", "whole", "z")
+"""The bases of the names that each loop over staged pieces has."""
 GROUP = 8
 """Rows of tiles that neighbouring blocks share, so that what they read is in the second-level cache."""
 
@@ -79,13 +83,7 @@ class TileContext:
 
     @staticmethod
     def of(nest: Nest, tile: RegisterTile, loops: Sequence[For]) -> TileContext:
-        taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
-        taken |= {c.name for c in (*tile.coordinates, *tile.batch)} | {tile.blocks}
-        for body in tile.bodies:
-            taken |= {s.name for s in statements_in(body) if isinstance(s, Declare)}
-            taken |= {s.iterator for s in statements_in(body) if isinstance(s, For)}
-
-        name = Namer(taken)
+        name = Namer(TileContext._taken(nest, tile))
         limits = {name(f"{c.name}_limit"): c.limit for c in tile.coordinates}
         limits |= {name(f"{loop.iterator}_limit"): loop.bound for loop in loops}
         limits |= {name(f"{b.name}_limit"): b.limit for b in tile.batch}
@@ -151,6 +149,15 @@ class TileContext:
         )
         return TileContext(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
+    @staticmethod
+    def _taken(nest: Nest, tile: RegisterTile) -> set[str]:
+        taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
+        taken |= {c.name for c in (*tile.coordinates, *tile.batch)} | {tile.blocks}
+        for body in tile.bodies:
+            taken |= {s.name for s in statements_in(body) if isinstance(s, Declare)}
+            taken |= {s.iterator for s in statements_in(body) if isinstance(s, For)}
+        return taken
+
     def limit(self, number: int) -> Expr:
         return Name(list(self.limits)[number])
 
@@ -158,6 +165,16 @@ class TileContext:
         """Return what the kernel calls the bound of a serial loop."""
         loops = list(self.limits.items())[len(self.tile.coordinates) :]
         return next((Name(name) for name, bound in loops if bound == loop.bound), loop.bound)
+
+    def of_loop(self, number: int) -> TileContext:
+        """The context of one of several loops beside each other: all but the first one have their own names for what
+        a loop needs."""
+        if not number:
+            return self
+        name = Namer({*self._taken(self.nest, self.tile), *self.limits, *self.names.values()})
+        own = [*OF_LOOPS, *(f"{base}_{a.name}" for a in self.nest.arrays for base in OF_ARRAYS_IN_LOOPS)]
+        names = {base: name(f"{self.names[base]}{number + 1}") for base in own}
+        return replace(self, names={**self.names, **names})
 
     def inside(self) -> tuple[Expr, ...]:
         """The conditions that a point is inside of the limits, one for each coordinate; and may store."""

@@ -17,7 +17,7 @@ from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.ast import IntLiteral, Name
 from comprehensive.schedule.context import TileContext
-from comprehensive.schedule.operands import loops_of
+from comprehensive.schedule.operands import limiting_loops, loops_beside
 from comprehensive.schedule.recipes.registry import recipe_of
 from comprehensive.schedule.triangle import triangle_of
 
@@ -26,7 +26,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` of a variant over tiles."""
     nest, tile = variant.nest, variant.tile
     assert tile is not None
-    context = TileContext.of(nest, tile, loops_of(nest, tile))
+    context = TileContext.of(nest, tile, limiting_loops(nest, tile))
     made = recipe_of(tile).lower(context)
     triangle = triangle_of(context)
     places = context.places(
@@ -58,6 +58,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         origins=tuple(context.names[f"o{number}"] for number in range(len(tile.coordinates))),
         step=made.step,
         in_rows=made.in_rows,
+        beside=bool(loops_beside(nest, tile)),
         staircase=None if triangle is None else triangle.staircase,
     )
 

@@ -47,7 +47,7 @@ def of_multiply_adds(
     loop = loop_of(tile)
     assert loop is not None
     body = tile.alternatives[0].body
-    if reduction_obstacle(nest, tile, body, loop) is not None:
+    if reduction_obstacle(nest, tile, body, (loop,)) is not None:
         return None  # the recipe for a product says why
     _, pieces = operands_of(nest, tile, body, loop)
     types = [nest.array(name).type for name in pieces]

@@ -321,7 +321,7 @@ class OperandLayout:
     @property
     def longest(self) -> Expr:
         """The number of steps of the loop."""
-        return self.context.limit(len(self.context.tile.coordinates))
+        return self.context.bound(self.loop)
 
     @property
     def block_steps(self) -> BlockSteps | None:

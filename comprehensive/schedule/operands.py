@@ -108,30 +108,65 @@ def loop_of(tile: RegisterTile) -> For | None:
     return None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
 
 
+def loops_beside(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
+    """The serial loops of the points of a tile that stand beside each other; none where there are loops in each other,
+    or conditions that all of them stand under, or a single one."""
+    if tile.sweeps is not None or len(tile.alternatives) != 1:
+        return ()
+    body = tile.alternatives[0].body
+    loops = tuple(s for s in body if isinstance(s, For) and not is_short(s))
+    if len(loops) < 2 or not all(is_jammed(nest, loop) and serial_loop(loop.body) is None for loop in loops):
+        return ()
+    return loops
+
+
+def reduction_loops(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
+    """The serial loops of the points of a tile that are done one after the other: those beside each other, or the
+    only one."""
+    loop = loop_of(tile)
+    return loops_beside(nest, tile) or (() if loop is None else (loop,))
+
+
+def limiting_loops(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
+    """The serial loops whose bounds are limits of the kernel: those in each other, or one of those beside each other
+    for each bound."""
+    found: dict[Expr, For] = {}
+    for loop in loops_beside(nest, tile):
+        found.setdefault(loop.bound, loop)
+    return tuple(found.values()) or loops_of(nest, tile)
+
+
 def has_steps(limit: Expr) -> Expr:
     """The condition that a loop up to a limit runs at all."""
     return Binary("<", ZERO, limit)
 
 
-def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
-    """Return why the operands of the loop cannot go through shared memory; None where they can."""
+def reduction_obstacle(
+    nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loops: Sequence[For]
+) -> str | None:
+    """Return why the operands of the loops, which are all that the body has, cannot go through shared memory; None
+    where they can."""
     if (obstacle := jam_obstacle(nest, body)) is not None:
         return obstacle
     if len(tile.alternatives) > 1:
         return "there is a serial loop under a condition"
-    if loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)):
+    if any(loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)) for loop in loops):
         return "there are loops in each other"
-    if sum(isinstance(s, For) for s in body) > 1:
+    if sum(isinstance(s, For) for s in body) > len(loops):
         return "there are several loops"
-    done_by_all = body if tile.masked else loop.body
+    if len(loops) > 1 and (tile.steps is not None or tile.masked):
+        return "there are several loops, which are not the same for all points"
+    done_by_all = body if tile.masked else tuple(s for loop in loops for s in loop.body)
     if (obstacle := division_obstacle(nest, tile, done_by_all)) is not None:
         return obstacle
-    if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
-        return f"the loop over '{loop.iterator}' does not count up from 0"
+    for loop in loops:
+        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
+            return f"the loop over '{loop.iterator}' does not count up from 0"
     if len(tile.coordinates) > MOST_COORDINATES:
         return "there are more than two coordinates beside the serial loop"
     try:
-        operands_of(nest, tile, body, loop)
+        for loop in loops:
+            operands_of(nest, tile, body, loop)
     except _NoPieceError as error:
         return str(error)
     return None

@@ -1,4 +1,4 @@
-"""Points with a long serial loop: its operands go through shared memory in pieces, several of them in flight.
+"""Points with long serial loops: their operands go through shared memory in pieces, several of them in flight.
 
 In: a context and the body of a point, ``float sum = 0; for (k) sum += a[y0][k] * b[k][y1]; c[y0][y1] = sum``.
 Out: the statements of the kernel::
@@ -7,22 +7,25 @@ Out: the statements of the kernel::
     the steps of the loop (`gemv_loop.py`, `gemm_loop.py`) over pieces of a (T0*U0 rows of D) and b (D rows of T1*U1)
     all points inside of the limits: c[y0][y1] = sum
 
+Loops beside each other are done one after the other, each with its own pieces in the place of those of the one before.
 Every sum keeps its order, so that the result is the same to the bit (`around_loop.py` has what is around the loop).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from comprehensive.kernel_ir.kernel import KernelStmt
+from comprehensive.algebra import Polynomial
+from comprehensive.algebra.polynomial import Term
+from comprehensive.kernel_ir.kernel import Await, Barrier, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
-from comprehensive.metafork.ast import Declare, For, If, Name, Stmt
+from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.schedule.around_loop import AroundLoop
-from comprehensive.schedule.context import BlockOrder, TileContext
+from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
 from comprehensive.schedule.operand_layout import OperandLayout
-from comprehensive.schedule.operands import loop_of, operands_of
+from comprehensive.schedule.operands import has_steps, operands_of, reduction_loops
 from comprehensive.schedule.predicate import some_point
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.step import Step
@@ -50,70 +53,113 @@ def reduction(
     ends: Ends = stored_by_owners,
 ) -> TileKernel:
     """The kernel of points with one serial loop whose operands go through shared memory."""
-    loop, tile = loop_of(context.tile), context.tile
-    assert loop is not None
-    made = Reduction.of(context, tile.alternatives[0].body, loop, layout_of)
-    layout = made.layout
+    tile = context.tile
+    made = Reduction.of(context, layout_of)
+    layouts = [part.layout for part in made.parts]
+    (first, *_) = layouts
     return TileKernel(
         made.body(steps, ends),
         (*tile.sizes, *([] if tile.lanes is None else [tile.lanes]), tile.depth, tile.stages),
-        layout.words(),
-        layout.demands(),
-        layout.alignments(),
-        layout.together(),
+        most_words([layout.words() for layout in layouts]),
+        tuple(dict.fromkeys(demand for layout in layouts for demand in layout.demands())),
+        tuple(dict.fromkeys(alignment for layout in layouts for alignment in layout.alignments())),
+        max((layout.together() for layout in layouts), key=len),
         order,
-        layout.patch,
-        block=None if tile.lanes is None else (layout.threads,),
-        extents=(loop.bound,) if made.around.is_loop_alone else (),
+        first.patch,
+        block=None if tile.lanes is None else (first.threads,),
+        extents=(made.parts[0].loop.bound,) if made.around.is_loop_alone else (),
         step=Name(tile.depth),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """The parts of the kernel: the loop, what is around it, and the pieces that it reads."""
+def most_words(each: Sequence[Polynomial]) -> Polynomial:
+    """Return words that are enough for each of the layouts, one after the other: of each term the largest factor."""
+    largest: dict[tuple[tuple[str, int], ...], Term] = {}
+    for term in (term for words in each for term in words.terms()):
+        before = largest.get(term.powers)
+        if before is None or before.coefficient < term.coefficient:
+            largest[term.powers] = term
+    return Polynomial.from_terms(largest.values())
 
-    context: TileContext
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A loop, the pieces that it reads, and the statements between the loop before it and this one."""
+
     loop: For
-    around: AroundLoop
+    before: tuple[Stmt, ...]
     layout: OperandLayout
 
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """The parts of the kernel, one for each loop, and what is around them."""
+
+    context: TileContext
+    parts: tuple[Part, ...]
+    around: AroundLoop
+
     @staticmethod
-    def of(
-        context: TileContext, body: tuple[Stmt, ...], loop: For, layout_of: type[OperandLayout]
-    ) -> Reduction:
-        held, pieces = operands_of(context.nest, context.tile, body, loop)
-        at = body.index(loop)
-        layout = layout_of.of(context, loop, pieces)
-        steps = layout.limit if context.tile.steps is None else context.tile.steps.count
-        around = AroundLoop(context, body[:at], body[at + 1 :], held, (steps,))
-        return Reduction(context, loop, around, layout)
+    def of(context: TileContext, layout_of: type[OperandLayout]) -> Reduction:
+        body, rest = context.tile.alternatives[0].body, 0
+        parts: list[Part] = []
+        runs: dict[str, Expr] = {}
+        held: dict[str, Index] = {}
+        for number, loop in enumerate(reduction_loops(context.nest, context.tile)):
+            held_here, pieces = operands_of(context.nest, context.tile, body, loop)
+            at = body.index(loop)
+            layout = layout_of.of(context.of_loop(number), loop, pieces)
+            parts.append(Part(loop, body[rest:at], layout))
+            steps = layout.limit if context.tile.steps is None else context.tile.steps.count
+            rest, held = at + 1, held | held_here
+            for name in held_here:
+                run = has_steps(steps)
+                runs[name] = Binary("||", runs[name], run) if name in runs else run
+        before = tuple(s for part in parts for s in part.before)
+        around = AroundLoop(context, before, body[rest:], held, runs, are_several=len(parts) > 1)
+        return Reduction(context, tuple(parts), around)
 
     def body(self, steps: Steps, ends: Ends) -> tuple[KernelStmt, ...]:
         """The kernel after the places of blocks and threads."""
-        around = self.around
-        jam = self._jam(scalars_of((*around.before, *around.after)))
-        step = Step(self._jam(scalars_of((*around.before, *self.loop.body))), self.loop, self.layout.pieces)
-        begun = (*around.loaded(jam), *around.begun(jam))
+        around, first = self.around, self.parts[0]
+        jam = self._jam(first, (*around.before, *around.after))
+        *_, last = self.parts
         return (
-            *self.layout.tiles(),
-            *self.layout.thread(),
-            *self.layout.feeds(),
+            *first.layout.tiles(),
+            *first.layout.thread(),
+            *first.layout.feeds(),
             *self._where_needed(
                 (
                     *around.comments(),
-                    *(s for s in begun if isinstance(s, Declare)),
-                    *self.layout.of_points(*(s for s in begun if not isinstance(s, Declare))),
-                    *self._steps_where_needed(steps(self.layout, step)),
-                    *ends(self.layout, around, jam),
+                    *self._begun(first, around.loaded(jam)),
+                    *self._steps(first, steps),
+                    *(statement for part in self.parts[1:] for statement in self._behind(part, steps)),
+                    *ends(last.layout, around, jam),
                 )
             ),
         )
 
-    def _steps_where_needed(self, steps: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
-        """The steps of blocks of which some point may meet the condition, where that is one of the loop alone."""
+    def _behind(self, part: Part, steps: Steps) -> tuple[KernelStmt, ...]:
+        """A loop behind another one, whose pieces take the place of those that have been read."""
+        layout = part.layout
+        staged = (Await(ZERO), Barrier(), *layout.tiles(), *layout.feeds())
+        return (*self._begun(part, ()), *staged, *self._steps(part, steps))
+
+    def _begun(self, part: Part, loaded: tuple[Stmt, ...]) -> tuple[KernelStmt, ...]:
+        """The statements before a loop, behind what is ``loaded`` first."""
+        begun = (*loaded, *self.around.begun(self._jam(part, self.around.before), part.before))
+        return (
+            *(s for s in begun if isinstance(s, Declare)),
+            *part.layout.of_points(*(s for s in begun if not isinstance(s, Declare))),
+        )
+
+    def _steps(self, part: Part, steps: Steps) -> tuple[KernelStmt, ...]:
+        """The steps of a loop; where there is a condition of the loop alone, of blocks of which some point may meet
+        it."""
+        jam = self._jam(part, (*self.around.before, *part.loop.body))
+        done = steps(part.layout, Step(jam, part.loop, part.layout.pieces))
         met = some_point(self.context) if self.context.tile.masked else None
-        return steps if met is None else (If(met, steps, uniform=True),)
+        return done if met is None else (If(met, done, uniform=True),)
 
     def _where_needed(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         """The body, of blocks of which some point may meet the predicate, where that is one of all that they do."""
@@ -124,5 +170,5 @@ class Reduction:
         needed += [] if met is None else [met]
         return (If(conjunction(needed), body, uniform=True),) if needed else body
 
-    def _jam(self, scalars: frozenset[str]) -> UnrollAndJam:
-        return UnrollAndJam(self.context, scalars, self.layout.places(), self.around.of_registers)
+    def _jam(self, part: Part, body: tuple[Stmt, ...]) -> UnrollAndJam:
+        return UnrollAndJam(self.context, scalars_of(body), part.layout.places(), self.around.of_registers)

@@ -22,7 +22,7 @@ from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.gemm_loop import patch_steps
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
-from comprehensive.schedule.operands import loop_of, reduction_obstacle
+from comprehensive.schedule.operands import loop_of, reduction_loops, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduction
@@ -38,9 +38,7 @@ class Product:
             return None
         tile = with_row_numbers_inside(nest, with_inner(tile, 2))
         tile = equalized(nest, predicated(nest, tile))
-        loop = loop_of(tile)
-        assert loop is not None
-        obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)
+        obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, reduction_loops(nest, tile))
         return tile if obstacle is None else NotApplicable(obstacle)
 
     def lower(self, context: TileContext) -> TileKernel:

@@ -114,4 +114,4 @@ def is_reduction(nest: Nest, tile: RegisterTile) -> bool:
         return False
     inside = with_row_numbers_inside(nest, tile)
     loop = loop_of(inside)
-    return loop is not None and reduction_obstacle(nest, inside, inside.alternatives[0].body, loop) is None
+    return loop is not None and reduction_obstacle(nest, inside, inside.alternatives[0].body, (loop,)) is None

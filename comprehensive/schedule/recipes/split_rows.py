@@ -36,7 +36,7 @@ class SplitRows:
         loop = loop_of(tile)
         if loop is None or len(tile.coordinates) > 1:
             return None  # there are enough points: more than one coordinate
-        if (obstacle := reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)) is not None:
+        if (obstacle := reduction_obstacle(nest, tile, tile.alternatives[0].body, (loop,))) is not None:
             return NotApplicable(obstacle)
         if isinstance(found := sums_of(nest, tile, loop), str):
             return NotApplicable(found)

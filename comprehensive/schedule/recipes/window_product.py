@@ -29,7 +29,7 @@ from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.instances import Instance, for_wide_elements, meeting_constraints, table
 from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
-from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
+from comprehensive.schedule.operands import loop_of, loops_of, reduction_loops, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reference_groups import NoBoxError, loop_nest
@@ -90,8 +90,8 @@ def _is_for_others(nest: Nest, tile: RegisterTile) -> bool:
     """Whether the points have one loop with operands that lie along one coordinate each: products and rows do these."""
     inner = with_inner(tile, min(len(tile.coordinates), MOST_OF_PRODUCT))
     inner = equalized(nest, predicated(nest, with_row_numbers_inside(nest, inner)))
-    loop = loop_of(inner)
-    return loop is not None and reduction_obstacle(nest, inner, inner.alternatives[0].body, loop) is None
+    loops = reduction_loops(nest, inner)
+    return bool(loops) and reduction_obstacle(nest, inner, inner.alternatives[0].body, loops) is None
 
 
 def _is_shared(group: ReferenceGroup, coordinate: str) -> bool:

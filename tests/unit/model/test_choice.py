@@ -26,6 +26,7 @@ from comprehensive.model.choice import candidates, chosen
 from tests.compiled_specs import compiled, texts
 from tests.examples import examples
 from tests.unit.codegen.compiled import WARNINGS, compile_text
+from tests.unit.schedule.tile_runs import compilation_of, texts_of
 
 NAMES = (
     "matmul",
@@ -39,6 +40,21 @@ NAMES = (
     "jacobi2d",
     "heat3d",
 )
+BESIDE = """void beside(int m, int n, int p, int q, const float *a, const float *b, const float *c, float *y,
+            int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++) {
+        float s = 0;
+        for (int k = 0; k < p; k++) s += a[i * p + k] * b[j * p + k];
+        for (int k = 0; k < q; k++) s -= c[i * q + k] * c[j * q + k];
+        y[i * n + j] = s;
+      }
+  }
+}
+"""
+"""Points with loops beside each other, whose steps add up."""
 
 
 @dataclass(frozen=True)
@@ -80,17 +96,17 @@ def machine_numbers(machine: Mapping[str, int]) -> ctypes.Array[ctypes.c_longlon
 
 @cache
 def header_of(spec: str) -> Header:
-    compilation = compiled(spec)
+    compilation = compiled(spec) if spec in NAMES else compilation_of(BESIDE)
     function = compilation.plan.functions[0]
     region = function.regions[0]
     costs = tile_costs(region, dispatch(region, interface(function)))
     assert costs is not None
     folder = Path(mkdtemp())
-    for name, text_of in texts(spec).items():
+    for name, text_of in (texts(spec) if spec in NAMES else texts_of(BESIDE)).items():
         (folder / name).write_text(text_of)
     declared = "".join(f"{a.declaration}, " for a in costs.sizes)
     passed = "".join(f"{a.name}, " for a in costs.sizes)
-    text = f"""#include "{spec}.h"
+    text = f"""#include "{compilation.plan.stem}.h"
 unsigned long long t_cost(int number, const cf_machine *cf_on, {declared}int together, int sweeps)
 {{ return {region.name}_tile_cost(number, cf_on, {passed}together, sweeps); }}
 int t_tile(const cf_machine *cf_on, {declared}int together, long long left, unsigned long long leaf, int *sweeps)
@@ -129,7 +145,7 @@ def arguments(draw: st.DrawFn, region: RegionPlan) -> dict[str, int]:
     return {s.name: int(values[s.name]) for s in nest.scalars if s.name in values and s.type.is_integer}
 
 
-@pytest.mark.parametrize("spec", NAMES)
+@pytest.mark.parametrize("spec", [*NAMES, "beside"])
 @given(data=st.data())
 @settings(max_examples=examples(60), deadline=None)
 def test_header_and_python_find_the_same_costs_and_the_same_tile(spec: str, data: st.DataObject) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from comprehensive.metafork.ast import For
+from comprehensive.optimize.tree import Tree
 from tests.examples import quick_of
-from tests.unit.schedule.tile_runs import recipes_of, run_all
+from tests.unit.schedule.tile_runs import compilation_of, recipes_of, run_all
 
 LINE = """void f(int m, int n, {parameters}, int B)
 {{
@@ -87,7 +89,7 @@ LEFT = {
     ),
     "something else stands between them": line(
         "float s = 0; for (int j = 0; j < n; j++) s += a[i][j]; y[i] = s;"
-        "float t = 0; for (int j = 0; j < n; j++) t += a[i][j] * y[i]; y[i] = t;"
+        "float t = 0; for (int j = 0; j < n; j++) t += a[i][j] * s; y[i] += t;"
     ),
     "they have other turns": line(
         "float s = 0; for (int j = 0; j < n; j++) s += a[i][j];"
@@ -96,16 +98,25 @@ LEFT = {
 }
 
 
+def loops_of_rows(source: str) -> int:
+    """Return the number of loops of the points over whose rows there are tiles."""
+    (tree,) = compilation_of(source).trees
+    sources = [each.tree.source for each in tree.alternatives if isinstance(each.tree, Tree)]
+    (tile,) = (s.tile for s in sources if s.tile is not None and s.tile.recipe == "rows")
+    return sum(isinstance(s, For) for s in tile.alternatives[0].body)
+
+
 @pytest.mark.parametrize("case", quick_of(FUSED, {"a maximum and a sum"}))
 def test_loops_that_do_not_know_of_each_other_are_one(case: str, tmp_path: Path) -> None:
     source, arrays = FUSED[case]
-    assert recipes_of(source)["rows"] is None
+    assert loops_of_rows(source) == 1
     run_all(source, arrays, SIZES, tmp_path)
 
 
 @pytest.mark.parametrize("case", quick_of(LEFT, {"something else stands between them"}))
 def test_others_stay_apart(case: str, tmp_path: Path) -> None:
-    assert recipes_of(LEFT[case])["rows"] == "there are several loops"
+    """They are done one after the other, each with its pieces (`test_loops_beside.py`)."""
+    assert loops_of_rows(LEFT[case]) == 2
     run_all(LEFT[case], OF_ROWS, SIZES, tmp_path)
 
 

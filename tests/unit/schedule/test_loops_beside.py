@@ -1,0 +1,178 @@
+"""Points with several serial loops, one after the other, each with its operands: every tile against the serial C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from comprehensive.algebra import Polynomial
+from comprehensive.codegen.plan import TilePlan
+from comprehensive.metafork.ast import For, Name
+from comprehensive.optimize.tree import Tree
+from comprehensive.schedule.reduction import most_words
+from comprehensive.toolchain.nvcc import Tool
+from tests.examples import quick_of
+from tests.unit.schedule.tile_runs import compilation_of, recipes_of, refusable, run_all, warnings_of
+
+PLANE = """void f(int m, int n, int p, int q, {parameters}, int B0, int B1)
+{{
+  meta_schedule block(B0, B1) {{
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++) {{
+        {body}
+      }}
+  }}
+}}
+"""
+LINE = """void f(int m, int p, int q, {parameters}, int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < m; i++) {{
+      {body}
+    }}
+  }}
+}}
+"""
+Arrays = dict[str, tuple[tuple[int | str, ...], str]]
+OF_PLANE: Arrays = {
+    "a": (("m", "p"), "f4"),
+    "b": (("p", "n"), "f4"),
+    "c": (("m", "q"), "f4"),
+    "d": (("q", "n"), "f4"),
+    "y": (("m", "n"), "f4"),
+}
+OF_LINE: Arrays = {
+    "a": (("m", "p"), "f4"),
+    "u": (("p",), "f4"),
+    "c": (("m", "q"), "f4"),
+    "v": (("q",), "f4"),
+    "y": (("m",), "f4"),
+}
+DECLARED = "const float a[m][p], const float b[p][n], const float c[m][q], const float d[q][n], float y[m][n]"
+ROWS = "const float a[m][p], const float u[p], const float c[m][q], const float v[q], float y[m]"
+PLANES = [
+    {"m": m, "n": n, "p": p, "q": q, "B0": 2, "B1": 4}
+    for m, n, p, q in ((70, 133, 41, 7), (17, 20, 0, 33), (33, 9, 16, 0), (3, 5, 0, 0))
+]
+LINES = [{"m": m, "p": p, "q": q, "B": 4} for m, p, q in ((67, 131, 33), (40, 0, 70), (9, 64, 0), (5, 0, 0))]
+
+CASES: dict[str, tuple[str, Arrays]] = {
+    "a product and one of low rank": (
+        PLANE.format(
+            parameters=DECLARED,
+            body="float s = 0; for (int k = 0; k < p; k++) s += a[i][k] * b[k][j]; s *= 0.5f; float t = 1;"
+            "for (int k = 0; k < q; k++) t += c[i][k] * d[k][j]; y[i][j] = s + t;",
+        ),
+        OF_PLANE,
+    ),
+    "both add to one element": (
+        PLANE.format(
+            parameters=DECLARED,
+            body="for (int k = 0; k < p; k++) y[i][j] += a[i][k] * b[k][j];"
+            "for (int k = 0; k < q; k++) y[i][j] -= c[i][k] * d[k][j];",
+        ),
+        OF_PLANE,
+    ),
+    "the second one goes on with the sum, and reads the same array": (
+        PLANE.format(
+            parameters="const float *a, const float *b, const float *c, const float *d, float *y",
+            body="float s = 0; for (int k = 0; k < p; k++) s += a[i*p + k] * b[k*n + j];"
+            "for (int k = 0; k < q; k++) s += c[i*q + k] * d[k*n + j];"
+            "y[i*n + j] = s; for (int k = 0; k < p; k++) s += a[i*p + k]; y[i*n + j] += s;",
+        ),
+        OF_PLANE,
+    ),
+    "doubles and floats": (
+        PLANE.format(
+            parameters=DECLARED.replace("const float a", "const double a"),
+            body="double s = 0; for (int k = 0; k < p; k++) s += a[i][k] * b[k][j];"
+            "float t = s; for (int k = 0; k < q; k++) t = fmaxf(t, c[i][k] + d[k][j]); y[i][j] = t;",
+        ),
+        {**OF_PLANE, "a": (("m", "p"), "f8")},
+    ),
+    "two rows": (
+        LINE.format(
+            parameters=ROWS,
+            body="float s = 0; for (int k = 0; k < p; k++) s += a[i][k] * u[k];"
+            "for (int k = 0; k < q; k++) s += c[i][k] * v[k]; y[i] = s;",
+        ),
+        OF_LINE,
+    ),
+    "a mean, and what lies around it": (
+        LINE.format(
+            parameters=ROWS,
+            body="float s = 0; for (int k = 0; k < p; k++) s += a[i][k]; s = s / (p + 1); float t = 0;"
+            "for (int k = 0; k < p; k++) t += (a[i][k] - s) * (a[i][k] - s); y[i] = t; float w = 0;"
+            "for (int k = 0; k < q; k++) w += c[i][k] * v[k]; y[i] = w + t;",
+        ),
+        OF_LINE,
+    ),
+}
+LEFT = {
+    "the second one reads what the first one stores": LINE.format(
+        parameters="float a[m][p], const float c[m][q], float y[m]",
+        body="for (int k = 0; k < p; k++) a[i][k] = a[i][k] + 1; float s = 0;"
+        "for (int k = 0; k < p; k++) s += a[i][k]; y[i] = s;",
+    ),
+    "a loop is longer at some points": LINE.format(
+        parameters=ROWS,
+        body="float s = 0; for (int k = 0; k < i && k < p; k++) s += a[i][k] * u[k];"
+        "for (int k = 0; k < q; k++) s += c[i][k] * v[k]; y[i] = s;",
+    ),
+    "a bound is computed by the point": LINE.format(
+        parameters=ROWS + ", const int h[m]",
+        body="float s = 0; for (int k = 0; k < p; k++) s += a[i][k] * u[k]; int most = h[i];"
+        "for (int k = 0; k < most; k++) s += c[i][k] * v[k]; y[i] = s;",
+    ),
+}
+
+
+def plan_of(source: str, recipe: str) -> TilePlan:
+    (function,) = compilation_of(source).plan.functions
+    (region,) = function.regions
+    (found,) = (plan for plan in region.tilings if plan.recipe == recipe)
+    return found
+
+
+@pytest.mark.parametrize("case", quick_of(CASES, {"a product and one of low rank", "two rows"}))
+def test_every_instance_computes_what_the_serial_program_does(case: str, tmp_path: Path) -> None:
+    source, arrays = CASES[case]
+    recipe = "rows" if arrays is OF_LINE else "product"
+    assert recipes_of(source)[recipe] is None
+    refused = run_all(source, arrays, PLANES if recipe == "product" else LINES, tmp_path)
+    assert {number for number, _ in refused} <= refusable(source)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nvcc_has_nothing_to_say(case: str, tmp_path: Path, nvcc: Tool) -> None:
+    assert warnings_of(CASES[case][0], tmp_path, nvcc) == ()
+
+
+@pytest.mark.parametrize("case", LEFT)
+def test_others_are_left(case: str) -> None:
+    assert recipes_of(LEFT[case]).get("rows") is not None
+
+
+def test_loops_of_one_bound_have_one_limit_and_their_steps_add_up() -> None:
+    """What a step costs is the mean of the loops' steps, and a block does the steps of all of them."""
+    source, _ = CASES["a mean, and what lies around it"]
+    rows = plan_of(source, "rows")
+    assert rows.kernel.beside
+    assert [limit for _, limit in rows.kernel.limits] == [Name("m"), Name("p"), Name("q")]
+    # a is read along p alone, c along q alone; neither along both.
+    along = {(each.array, each.limits) for each in rows.traffic}
+    assert {("a", (0, 1)), ("c", (0, 2))} <= along
+
+
+def test_a_single_loop_is_not_beside_another() -> None:
+    (tree,) = compilation_of(CASES["two rows"][0]).trees
+    tiles = [each.tree.source.tile for each in tree.alternatives if isinstance(each.tree, Tree)]
+    assert {sum(isinstance(s, For) for s in tile.bodies[0]) for tile in tiles if tile is not None} == {2}
+
+
+def test_words_are_enough_for_each_loop() -> None:
+    t, d = Polynomial.symbol("T"), Polynomial.symbol("D")
+    first, second = t * d * 2 + d, t * d + d * 3 + 4
+    assert most_words([first, second]) == t * d * 2 + d * 3 + 4
+    assert most_words([first]) == first
