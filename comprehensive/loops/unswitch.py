@@ -11,8 +11,8 @@ overflow and cannot divide by zero.  A band with more than three such conditions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TypeAlias, assert_never
 
@@ -48,10 +48,6 @@ from comprehensive.metafork.walk import children, declared, statements_in, subex
 MAX_CONDITIONS = 3
 """Distinct conditions moved out of one band: 2**3 copies at most."""
 
-Wanted: TypeAlias = Callable[[Expr, bool], bool]
-"""Whether a condition may move; the flag tells that every thread evaluates it, once the band runs."""
-
-
 Types: TypeAlias = Mapping[str, ScalarType]
 
 
@@ -65,14 +61,7 @@ def unswitch(nest: Nest, *, at_loops: bool = False) -> Nest:
     Where threads have loops of their own, those that a thread tests once, beside its loops, stay ``at_loops``: they
     cost little, and a second copy of the loops is a second kernel.
     """
-    scalars = frozenset(s.name for s in nest.scalars)
-
-    def wanted(condition: Expr, always: bool) -> bool:
-        names = names_read(condition)
-        if not names or not names <= scalars or any(isinstance(e, Call) for e in subexpressions(condition)):
-            return False
-        return always or all(_is_total(e) for e in subexpressions(condition))
-
+    wanted = _Wanted(frozenset(s.name for s in nest.scalars), at_loops)
     numbers = count()
 
     def split(band: Threads) -> tuple[BlockStmt, ...]:
@@ -83,6 +72,29 @@ def unswitch(nest: Nest, *, at_loops: bool = False) -> Nest:
             return (band,)
 
     return replace(nest, body=expand_bands(nest.body, split))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The conditions that may move; choices between numbers that a launch knows are numbers, ``at_loops``."""
+
+    scalars: frozenset[str]
+    at_loops: bool
+
+    def moves(self, condition: Expr, always: bool) -> bool:
+        """Whether a condition may move; the flag tells that every thread evaluates it, once the band runs."""
+        return self._is_known(condition) and (always or all(_is_total(e) for e in subexpressions(condition)))
+
+    def stays(self, choice: Conditional) -> bool:
+        return self.at_loops and self._is_known(choice)
+
+    def _is_known(self, expr: Expr) -> bool:
+        names = names_read(expr)
+        return (
+            bool(names)
+            and names <= self.scalars
+            and not any(isinstance(e, Call) for e in subexpressions(expr))
+        )
 
 
 def _types_in(band: Threads, outside: Types) -> Types:
@@ -111,7 +123,7 @@ def _has_loop(body: tuple[Stmt, ...]) -> bool:
     return any(not isinstance(loop, For) or not isinstance(loop.bound, IntLiteral) for loop in loops)
 
 
-def _split(band: Threads, wanted: Wanted, types: Types, depth: int, at_loops: bool) -> tuple[BlockStmt, ...]:
+def _split(band: Threads, wanted: _Wanted, types: Types, depth: int, at_loops: bool) -> tuple[BlockStmt, ...]:
     condition = next(_conditions(band.body, wanted, True, at_loops), None)
     if condition is None:
         return (band,)
@@ -132,9 +144,9 @@ def _split(band: Threads, wanted: Wanted, types: Types, depth: int, at_loops: bo
 
 
 def _conditions(
-    body: tuple[Stmt, ...], wanted: Wanted, always: bool, at_loops: bool = False
+    body: tuple[Stmt, ...], wanted: _Wanted, always: bool, at_loops: bool = False
 ) -> Iterator[Expr]:
-    """The conditions to be moved out of a body, in program order; ``always`` as in :data:`Wanted`.
+    """The conditions to be moved out of a body, in program order; ``always`` as in :class:`_Wanted`.
 
     With ``at_loops`` only those in loops and around them.
     """
@@ -172,9 +184,9 @@ def _conditions(
                 assert_never(statement)
 
 
-def _in_condition(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
+def _in_condition(expr: Expr, wanted: _Wanted, always: bool) -> Iterator[Expr]:
     core = _core(expr)[0]
-    if wanted(core, always):
+    if wanted.moves(core, always):
         yield core
         return
     match core:
@@ -185,15 +197,17 @@ def _in_condition(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
             yield from _in_value(core, wanted, always)
 
 
-def _in_value(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
+def _in_value(expr: Expr, wanted: _Wanted, always: bool) -> Iterator[Expr]:
     match expr:
         case Binary(operator="&&" | "||"):
             yield from _in_condition(expr.left, wanted, always)
             yield from _in_condition(expr.right, wanted, False)
-        case Conditional():
+        case Conditional() if not wanted.stays(expr):
             yield from _in_condition(expr.condition, wanted, always)
             yield from _in_value(expr.then, wanted, False)
             yield from _in_value(expr.otherwise, wanted, False)
+        case Conditional():
+            pass
         case _:
             for operand in children(expr):
                 yield from _in_value(operand, wanted, always)

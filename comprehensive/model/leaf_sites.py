@@ -282,11 +282,13 @@ class _Walk:
         meets = any(isinstance(s, Barrier) for s in all_statements_in(loop.body))
         is_one_region = isinstance(loop.bound, IntLiteral) and loop.bound.value <= MOST_UNROLLED and not meets
         if is_one_region:
-            depth = self.region.depth
+            depth, before = self.region.depth, self.region.number
             self.statements(loop.body, inside, within)
             added = max(0, self.region.depth - depth)
             count = fold(turns)
-            if isinstance(count, IntLiteral):
+            if self.region.number != before:  # a loop in it has turns of its own
+                self._end_region(context, environment)
+            elif isinstance(count, IntLiteral):
                 self.region.depth += added * max(0, count.value - 1)
         else:
             self._closed()

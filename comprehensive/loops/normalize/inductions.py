@@ -4,6 +4,9 @@ In: a nest.  Out: the same with such variables fixed while the loop runs; behind
 
     for (int j = 0; j < n; j++) { s += a[p] * b[q];  p++;  q += n; }   y[p] = s;
         -->   for (int j = 0; j < n; j++) s += a[p + j] * b[q + (long)j * n];   p += 0 < n ? n : 0;   y[p] = s;
+    int j;  for (j = 0; j + 3 < n; j += 4) S(j);  for (; j < n; j++) T(j);
+        -->   for (int j_1 = 0; j_1 < n - 3; j_1 += 4) S(j_1);  int j_2 = 0 < n - 3 ? n / 4 * 4 : 0;
+              for (int j_3 = j_2; j_3 < n; j_3++) T(j_3);
 
 Pointers that walk are such variables (`metafork/local_pointers.py`), and so is what counts beside a loop.  Loops are
 taken from the inside out: what an inner loop adds in all of its turns is what the outer one adds in each.
@@ -20,14 +23,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
-from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import add, multiply
+from comprehensive.algebra import Polynomial
+from comprehensive.algebra.whole import integral_quotient
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.integers import Ring, add, multiply
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.traverse import expand_bands
+from comprehensive.loops.normalize.counted_whiles import counted
+from comprehensive.loops.normalize.counting import counted_from_zero
+from comprehensive.loops.normalize.iterators import tidy
+from comprehensive.loops.traverse import all_names, declared_names, expand_bands, names_read_in, rename
 from comprehensive.loops.types import as_type, environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Block,
     Break,
     Cast,
     Conditional,
@@ -39,43 +48,141 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
+    While,
 )
 from comprehensive.metafork.constants import constant_value
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.headers import step_of
-from comprehensive.metafork.rewrite import map_expression, with_bodies, with_own_expressions
+from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies, with_own_expressions
 from comprehensive.metafork.walk import (
     assigned_scalars,
     declared,
     leaves_loop,
+    reads_data,
     statements_in,
     subexpressions,
-    subexpressions_in,
 )
 
 
 def with_closed_forms(nest: Nest) -> Nest:
     """The nest without induction variables in the loops of its threads."""
-    closed = [_body(band.body, environment_of(nest, number)) for number, band in enumerate(nest.bands)]
+    name = Namer(all_names(nest))
+    closed = [_body(band.body, environment_of(nest, number), name) for number, band in enumerate(nest.bands)]
     if all(body == band.body for body, band in zip(closed, nest.bands, strict=True)):
         return nest
     left = iter(closed)
     return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
 
 
-def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
-    """Return statements with closed forms; ``types`` are those of the names around them."""
+def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) -> tuple[Stmt, ...]:
+    """Return statements with closed forms; ``types`` are those of the names around them, ``name`` gives free ones."""
     result: list[Stmt] = []
-    own = {s.name for s in body if isinstance(s, Declare)}
-    for place, statement in enumerate(body):
+    rest = _without_braces(body, name)
+    own = {s.name for s in rest if isinstance(s, Declare) and not s.dims}
+    while rest:
+        statement, rest = rest[0], rest[1:]
         types = with_declarations(types, (statement,))
         inside = {**types, **declared(statement)}
-        statement = with_bodies(statement, partial(_body, types=inside))
-        if isinstance(statement, For):
-            later = {e.identifier for e in subexpressions_in(body[place + 1 :]) if isinstance(e, Name)}
-            result += _Loop(statement, inside).closed(frozenset(own - later))
+        statement = with_bodies(statement, partial(_body, types=inside, name=name))
+        if (
+            isinstance(statement, While)
+            and (found := counted(statement, _values(result, types), types, name)) is not None
+        ):
+            result.append(found.first)
+            own.add(found.first.name)
+            types = with_declarations(types, (found.first,))
+            later = names_read_in(rest) | assigned_scalars(rest)
+            done = (s for target, s in found.behind.items() if target in later or target not in own)
+            statement, rest = found.loop, (*done, *rest)
+            inside = {**types, **declared(statement)}
+        if not isinstance(statement, For):
+            result.append(statement)
+            continue
+        later = names_read_in(rest) | assigned_scalars(rest)
+        last: list[Assign] = []
+        iterator = statement.iterator
+        if (
+            statement.type is None
+            and iterator in own
+            and (iterator in later or iterator in _values(result, types))
+        ):
+            statement, last = _with_own_iterator(statement, _values(result, types), inside, name)
+            inside |= declared(statement)
+            last = last if iterator in later else []
+        loop, behind = _Loop(statement, inside).closed(frozenset(own - later))
+        result.append(loop)
+        for assign in (*last, *behind):
+            value: Stmt = assign
+            if isinstance(assign.target, Name) and (old := assign.target.identifier) in own:
+                new = assign.value if assign.operator == "=" else add(assign.target, assign.value)
+                value = Declare(types[old], name(old), initial=new, span=assign.span)
+                rest, own = rename(rest, {old: value.name}), own | {value.name}
+            result.append(value)
+            types = with_declarations(types, (value,))
+    return tuple(result)
+
+
+def _without_braces(body: tuple[Stmt, ...], name: Namer) -> tuple[Stmt, ...]:
+    """Return statements with those of blocks among them, whose variables get names of their own."""
+    result: list[Stmt] = []
+    for statement in body:
+        if isinstance(statement, Block):
+            inner = _without_braces(statement.body, name)
+            names = [s.name for s in inner if isinstance(s, Declare)]
+            result += rename(inner, {old: name(old) for old in names if _is_elsewhere(old, statement, body)})
         else:
             result.append(statement)
     return tuple(result)
+
+
+def _is_elsewhere(name: str, block: Block, body: tuple[Stmt, ...]) -> bool:
+    others = tuple(s for s in body if s is not block)
+    return name in declared_names(others) | names_read_in(others) | assigned_scalars(others)
+
+
+def _values(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> dict[str, Expr]:
+    """Return the values of variables behind statements that give them one, once, without data."""
+    changed, found = assigned_scalars(body), dict[str, Expr]()
+    for statement in body:
+        match statement:
+            case Declare(initial=initial, name=name) if initial is not None and name not in changed:
+                if not names_read(initial) & changed and not reads_data(initial):
+                    found[name] = as_type(substitute(initial, found), statement.type, types)
+            case _:
+                pass
+    return found
+
+
+def _with_own_iterator(
+    loop: For, values: Mapping[str, Expr], types: Mapping[str, ScalarType], name: Namer
+) -> tuple[For, list[Assign]]:
+    """Return a loop over a variable that is read behind it as one over an iterator of its own, and what gives the
+    variable its last value; as it is where that is not known."""
+    kind = types.get(loop.iterator, ScalarType.FLOAT)
+    start = as_type(substitute(loop.start, values), type_of(loop.start, types), types)
+    own = replace(loop, type=kind, iterator=name(loop.iterator), start=start)
+    changed = _Loop(loop, types)
+    if not kind.is_exact or kind.is_narrow or loop.iterator in assigned_scalars(loop.body):
+        return loop, []
+    if not all(changed.is_fixed(e) for e in (loop.start, loop.bound)) or leaves_loop(loop.body, Break):
+        return loop, []
+    place = {loop.iterator: Name(own.iterator)}
+    own = replace(own, body=tuple(map_expressions(loop.body, lambda e: substitute(e, place))))
+    end = _end(own, kind, {**types, own.iterator: kind})
+    return (loop, []) if end is None else (own, [Assign(Name(loop.iterator), "=", end, loop.span)])
+
+
+def _end(loop: For, kind: ScalarType, types: Mapping[str, ScalarType]) -> Expr | None:
+    """Return the value at which the iterator of a loop ends; None where that is not known."""
+    if not constant_value(loop.step) or loop.relation == "!=":
+        return None
+    counted = counted_from_zero(loop, kind, loop.iterator, types, kind)
+    if counted is None:
+        return None
+    value = Name(loop.iterator) if counted.value is None else counted.value
+    runs = Binary(loop.relation, loop.start, loop.bound)
+    last = tidy(substitute(value, {loop.iterator: counted.extent}), types)
+    return Conditional(runs, as_type(last, kind, types), as_type(loop.start, kind, types))
 
 
 @dataclass(frozen=True)
@@ -92,9 +199,9 @@ class _Loop:
         changed |= {s.iterator for s in every if isinstance(s, For)}
         object.__setattr__(self, "_changed", frozenset(changed.union(*map(declared, every))))
 
-    def closed(self, dead: frozenset[str]) -> tuple[Stmt, ...]:
+    def closed(self, dead: frozenset[str]) -> tuple[For, list[Assign]]:
         """Return the loop with closed forms, and what gives variables their last values that are not ``dead`` then."""
-        behind: list[Stmt] = []
+        behind: list[Assign] = []
         changes: dict[str, dict[int, Expr]] = {}
         for name, steps in self._inductions().items():
             last = None if name in dead else self._last(name, steps)
@@ -102,14 +209,14 @@ class _Loop:
                 changes[name] = steps
                 behind += [] if last is None else [last]
         if not changes:
-            return (self.loop,)
+            return self.loop, []
         removed = {place for steps in changes.values() for place in steps}
         kept: list[Stmt] = []
         for place, statement in enumerate(self.loop.body):
             if place not in removed:
                 values = {name: self._value(name, steps, place) for name, steps in changes.items()}
                 kept += _with_values((statement,), values, ())
-        return (replace(self.loop, body=tuple(kept)), *behind)
+        return replace(self.loop, body=tuple(kept)), behind
 
     def _inductions(self) -> dict[str, dict[int, Expr]]:
         """Return the variables that all turns change by the same, with what they add, by place in the body."""
@@ -118,7 +225,7 @@ class _Loop:
             match statement:
                 case Assign(target=Name(identifier=name), operator=operator, value=value):
                     step = step_of(name, statement.target, operator, value)
-                    if step is not None and self._is_fixed(step):
+                    if step is not None and self.is_fixed(step):
                         found.setdefault(name, {})[place] = step
                 case _:
                     pass
@@ -144,7 +251,7 @@ class _Loop:
             and self._added(name, reduce(add, steps.values()), self._distance()) is not None
         )
 
-    def _is_fixed(self, expression: Expr) -> bool:
+    def is_fixed(self, expression: Expr) -> bool:
         """Whether an expression has one value in all turns: it reads no data, and nothing that they change."""
         parts = tuple(subexpressions(expression))
         return not names_read(expression) & self._changed and not any(isinstance(e, Index) for e in parts)
@@ -154,7 +261,7 @@ class _Loop:
     def _distance(self) -> Expr | None:
         """Return how far the iterator has come from its start; None where that is not known."""
         step, iterator = constant_value(self.loop.step), self.loop.iterator
-        if not step or not self._is_fixed(self.loop.start) or iterator in assigned_scalars(self.loop.body):
+        if not step or not self.is_fixed(self.loop.start) or iterator in assigned_scalars(self.loop.body):
             return None
         return _difference(Name(self.loop.iterator), self.loop.start, step)
 
@@ -164,10 +271,11 @@ class _Loop:
         if distance is None or not step:
             return None
         if abs(step) > 1:
-            number = constant_value(change)
-            if number is None or number % abs(step):
+            ring = Ring()
+            part = integral_quotient(ring.read(change), Polynomial.constant(abs(step)))
+            if part is None:
                 return None
-            change = IntLiteral(number // abs(step))
+            change = ring.write(part)
         kind = self.types[name]
         together = type_of(Binary("*", change, distance), self.types)
         if together.rank < kind.rank and constant_value(change) != 1:
@@ -182,16 +290,25 @@ class _Loop:
         value = reduce(add, before, add(Name(name), added))
         return as_type(value, self.types[name], self.types)
 
-    def _last(self, name: str, steps: Mapping[int, Expr]) -> Stmt | None:
+    def _last(self, name: str, steps: Mapping[int, Expr]) -> Assign | None:
         """Return the statement that gives a variable its value behind the loop; None where that is not known."""
         loop, step = self.loop, constant_value(self.loop.step)
-        if step not in (1, -1) or not self._is_fixed(loop.bound) or leaves_loop(loop.body, Break):
+        if (
+            not step
+            or not self.is_fixed(loop.bound)
+            or leaves_loop(loop.body, Break)
+            or loop.relation == "!="
+        ):
             return None
-        if loop.relation == "!=":
-            return None
-        distance = _difference(loop.bound, loop.start, step)
-        if loop.relation in ("<=", ">="):
-            distance = add(distance, IntLiteral(1))
+        if abs(step) == 1:
+            distance = _difference(loop.bound, loop.start, step)
+            if loop.relation in ("<=", ">="):
+                distance = add(distance, IntLiteral(1))
+        else:
+            counted = counted_from_zero(loop, ScalarType.INT, loop.iterator, self.types)
+            if counted is None:
+                return None
+            distance = multiply(tidy(counted.extent, self.types), IntLiteral(abs(step)))
         added = self._added(name, reduce(add, steps.values()), distance)
         assert added is not None
         kind = self.types[name]

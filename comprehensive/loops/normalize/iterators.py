@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.normalize.sums import Sum, addends
-from comprehensive.loops.types import type_of
+from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.scalar_types import promote
@@ -101,3 +102,12 @@ def _type(expr: Expr, types: Types) -> ScalarType | None:
 
 def _size(expr: Expr) -> int:
     return sum(1 for _ in subexpressions(expr))
+
+
+def without_idle_names(expr: Expr, types: Types) -> Expr:
+    """The expression without names whose multiples cancel each other, as those of the row in ``(i + 1)*n - i*n``."""
+    ring = Ring()
+    value = ring.read(expr)
+    if not ring.names_in(value) < names_read(expr):
+        return expr
+    return as_type(ring.write(value), type_of(expr, types), types)

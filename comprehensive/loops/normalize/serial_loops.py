@@ -21,13 +21,12 @@ from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_plain
-from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.normalize.counting import counted_from_zero, split_step
-from comprehensive.loops.normalize.iterators import Counted, in_statements, tidy
+from comprehensive.loops.normalize.iterators import Counted, in_statements, tidy, without_idle_names
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.types import as_type, environment_of, type_of
+from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Cast,
     Declare,
@@ -118,7 +117,7 @@ class _Walk:
         least = loop.bound if down else loop.start
         return Counted(
             counter,
-            _without_idle_names(tidy(counted.extent, types), types),
+            without_idle_names(tidy(counted.extent, types), types),
             value,
             place,
             least.value if isinstance(least, IntLiteral) else 0,
@@ -185,12 +184,3 @@ def _at_least(expr: Expr, least: int) -> bool:
 
 def _header(counted: Counted) -> dict[str, Expr | str]:
     return {"start": _ZERO, "relation": "<", "bound": counted.extent, "step": _ONE}
-
-
-def _without_idle_names(extent: Expr, types: _Types) -> Expr:
-    """Return an extent without names whose multiples cancel each other, as those of the row in ``(i + 1)*n - i*n``."""
-    ring = Ring()
-    value = ring.read(extent)
-    if not ring.names_in(value) < names_read(extent):
-        return extent
-    return as_type(ring.write(value), type_of(extent, types), types)

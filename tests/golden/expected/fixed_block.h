@@ -125,7 +125,7 @@ static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int
   case 0: {
     static const cf_context cf_contexts[] =
         { { -1, 1, 0, 0, 0 }, { 0, 6, 1, 1, 0 }, { 1, 6, 1, 1, 0 }, { 0, 12, 1, 1, 0 }, { 3, 12, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 1, 1, 0, 1 }, { 0, 1, 9, 1 } };
+    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 9, 1 } };
     static const cf_access cf_accesses[] = {
       { 2, 0, 0, 4, 0, 0, { 1, 9, 0 }, { 8, 7, 1 }, { 4, 10, 0 }, 0, 2, 0, 1 }, /* a, read */
       { 2, 0, 2, 4, 1, 1, { 1, 8, 0 }, { 8, 7, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */

@@ -42,7 +42,17 @@ def _body(statements: str) -> str:
         ),
         (  # read behind the loop
             f"int p = i; float s = 0; {LOOP} {{ s += a[p]; p++; }} y[i] = s * p;",
-            f"int p = i; float s = 0; {LOOP} s += a[p + j]; p += 0 < m ? m : 0; y[i] = s * p;",
+            f"int p = i; float s = 0; {LOOP} s += a[p + j]; int p_1 = p + (0 < m ? m : 0); y[i] = s * p_1;",
+        ),
+        (  # so that the next loop goes on from there
+            f"int p = i; float s = 0; {LOOP} {{ s += a[p]; p++; }} {LOOP} {{ s += b[p]; p += 2; }} y[i] = s;",
+            f"int p = i; float s = 0; {LOOP} s += a[p + j]; int p_1 = p + (0 < m ? m : 0); "
+            f"{LOOP} s += b[p_1 + j * 2]; y[i] = s;",
+        ),
+        (  # several steps a turn
+            "int p = i; float s = 0; for (int j = 0; j <= m; j += 4) { s += a[p]; p += 4 * n; } y[i] = s * p;",
+            "int p = i; float s = 0; for (int j = 0; j <= m; j += 4) s += a[p + j * n]; "
+            "int p_1 = p + (0 <= m ? (m + 4) / 4 * 4 * n : 0); y[i] = s * p_1;",
         ),
         (  # what an inner loop adds is what the outer one adds in each turn, and there is some in the inner loop
             f"int p = 0; float s = 0; {LOOP} {{ for (int k = 1; k <= n; k++) {{ s += a[p]; p++; }} p += 3; }} "
@@ -65,6 +75,44 @@ def test_an_induction_variable_is_a_function_of_the_iterator(written: str, expec
 
 
 @pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (
+            "float s = 0; int j; for (j = 0; j + 3 < m; j += 4) s += a[j]; for (; j < m; j++) s += b[j]; y[i] = s;",
+            "float s = 0; int j; for (int j_1 = 0; j_1 < m - 3; j_1 += 4) s += a[j_1]; "
+            "int j_2 = 0 < m - 3 ? m / 4 * 4 : 0; int j_first = j_2; "
+            "for (int j_2_1 = 0 < m - 3 ? m / 4 * 4 : 0; j_2_1 < m; j_2_1++) s += b[j_2_1]; y[i] = s;",
+        ),
+        (
+            "float s = 0; long j = n; for (; j > w; j -= 3) s += a[j]; y[i] = s + j;",
+            "float s = 0; long j = n; long j_first = j; for (long j_1 = (long)n; j_1 > w; j_1 -= 3) s += a[j_1]; "
+            "long j_2 = (long)n > w ? (long)n - ((long)n - w + 2) / 3 * 3 : (long)n; y[i] = s + j_2;",
+        ),
+        (
+            "int j; for (j = 1; j < m; j++) y[j] = 0; y[0] = j;",
+            "int j; for (int j_1 = 1; j_1 < m; j_1++) y[j_1] = 0; int j_2 = 1 < m ? m : 1; y[0] = j_2;",
+        ),
+    ],
+)
+def test_a_variable_that_is_read_behind_its_loop_has_its_last_value(written: str, expected: str) -> None:
+    assert _body(written) == _body(expected)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "unsigned j; for (j = 0; j < u; j += 2) y[j] = 0; y[0] = j;",  # wraps
+        "int j; for (j = 0; j < m; j++) if (a[j] > 2) break; y[i] = j;",
+        "int j; for (j = 0; j != m; j += 2) y[j] = 0; y[0] = j;",
+        "int j; for (j = 0; j < (int)y[j]; j++) y[j] = 0; y[0] = j;",
+        "int j = 3; for (int k = 0; k < m; k++) { y[j] = 0; for (j = 0; j < k; j++) y[k] = j; } y[0] = j;",
+    ],
+)
+def test_other_last_values_are_left_alone(body: str) -> None:
+    assert "j_1" not in _body(body)
+
+
+@pytest.mark.parametrize(
     "body",
     [
         f"int p = i; float s = 0; {LOOP} {{ s += a[p]; if (s > 3) p++; }} y[i] = s;",
@@ -81,3 +129,49 @@ def test_an_induction_variable_is_a_function_of_the_iterator(written: str, expec
 )
 def test_other_variables_are_left_alone(body: str) -> None:
     assert "p + " not in _body(body)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (
+            "float s = 0; int p = i, end = p + m; while (p < end) { s += a[p]; p++; s += b[p]; } y[i] = s;",
+            "float s = 0; int p = i, end = p + m; int p_first = p; for (int p_turn = 0; p_turn < m; p_turn++) "
+            "{ s += a[p + p_turn]; s += b[p + p_turn + 1]; } y[i] = s;",
+        ),
+        (  # the variable is one behind in the test
+            "float s = 0; int k = m; while (k-- > 0) s += a[k]; y[i] = s;",
+            "float s = 0; int k = m; int k_first = k; for (int k_turn = 0; k_turn < m; k_turn++) { "
+            "int k_before = k + k_turn * -1; s += a[k + k_turn * -1 + -1]; } y[i] = s;",
+        ),
+        (  # the last test makes it one less
+            "float s = 0; int k = m; while (--k >= 0) s += a[k]; y[i] = s + k;",
+            "float s = 0; int k = m; int k_first = k; for (int k_turn = 0; k_turn < m; k_turn++) "
+            "s += a[k + k_turn * -1 + -1]; int k_1 = k + (0 < m ? m * -1 : 0); k_1 -= 1; y[i] = s + k_1;",
+        ),
+        (
+            "float s = 0; const float *p = a + i * m, *end = p + m; while (p < end) s += *p++; y[i] = s;",
+            "float s = 0; long p_first = i * m; long end_first = p_first + m; long p_first_first = p_first; "
+            "for (long p_first_turn = 0; p_first_turn < (long)m; p_first_turn++) s += a[p_first + p_first_turn + 0]; "
+            "y[i] = s;",
+        ),
+    ],
+)
+def test_a_while_loop_that_counts_is_a_for_loop(written: str, expected: str) -> None:
+    assert _body(written) == _body(expected)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float s = 0; int p = i; while (a[p] > 0) { s += a[p]; p++; } y[i] = s;",
+        "float s = 0; int p = i; while (p < m) { if (a[p] > 0) p++; s += a[p]; p++; } y[i] = s;",
+        "float s = 0; int p = i; while (p < m) { if (a[p] > 0) break; p++; s += 1; p++; } y[i] = s;",
+        "float s = 0; int p = i, q = m; while (p < q) { s += a[p]; p++; q--; } y[i] = s;",
+        "float s = 0; int p = i; while (p != m) { s += a[p]; p += 2; } y[i] = s;",
+        "float s = 0; int p = i; while (p < m) { s += a[p]; p *= 2; } y[i] = s;",
+        "float s = 0; unsigned p = u; while (p < 10) { s += a[p]; p += 3; } y[i] = s;",
+    ],
+)
+def test_other_while_loops_are_left_alone(body: str) -> None:
+    assert "_turn" not in _body(body)

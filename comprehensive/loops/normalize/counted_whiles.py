@@ -1,0 +1,150 @@
+"""Counted ``while`` loops: those whose number of turns is known before the first one, as ``for`` loops.
+
+In: a ``while`` loop.  Out: a number from before the loop, a loop that counts, and what the last test does behind it::
+
+    while (p < end) { s += a[p];  p++; }
+        -->  int first = p;  for (int t = 0; t < end - first; t++) { s += a[p];  p++; }
+    while (1) { k--;  if (!(k >= 0)) break;  s += a[k]; }          which is  while (--k >= 0) s += a[k];
+        -->  int first = k;  for (int t = 0; t < first; t++) { k--;  s += a[k]; }   k--;
+
+What the body changes by the same in every turn stays in it: `inductions.py` makes functions of the iterator of that.
+
+Legal where one variable that the condition bounds moves towards its bound by a constant in every turn, in statements of
+the body itself, and nothing else leaves the loop.  The condition reads no data, and nothing else that the body changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.diagnostics import Span
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.integers import ONE, ZERO, add
+from comprehensive.loops.normalize.counting import counted_from_zero
+from comprehensive.loops.normalize.iterators import tidy, without_idle_names
+from comprehensive.loops.types import type_of, with_declarations
+from comprehensive.metafork.ast import (
+    Assign,
+    Break,
+    Declare,
+    Expr,
+    For,
+    If,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.constants import constant_value
+from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.headers import condition_of, step_of
+from comprehensive.metafork.walk import assigned_scalars, leaves_loop, reads_data
+
+
+@dataclass(frozen=True, slots=True)
+class CountedWhile:
+    first: Declare
+    """The variable as it is before the loop."""
+    loop: For
+    behind: Mapping[str, Assign]
+    """The changes that belong to the test that ends the loop, by variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    start: Expr
+    relation: str
+    bound: Expr
+    step: Expr
+    span: Span
+
+
+def counted(
+    loop: While, values: Mapping[str, Expr], types: Mapping[str, ScalarType], name: Namer
+) -> CountedWhile | None:
+    """The loop as one that counts, or None; ``types`` are those of the names around it, some of which have these
+    ``values``, and ``name`` gives free ones."""
+    test = _test(loop)
+    if test is None:
+        return None
+    body = (*test.ahead, *test.rest)
+    changed = assigned_scalars(body)
+    if leaves_loop(body, Break) or reads_data(test.condition):
+        return None
+    for tested in sorted(names_read(test.condition)):
+        variable, offset = test.places.get(tested, (tested, 0))
+        kind, step = types.get(variable, ScalarType.FLOAT), _step(variable, body)
+        relation, bound = condition_of(tested, test.condition)
+        if step is None or relation is None or kind.is_narrow or not kind.is_exact:
+            continue
+        if names_read(bound) & (changed | {s.name for s in body if isinstance(s, Declare)}):
+            continue
+        if relation == "!=" and abs(step) != 1:
+            continue
+        first = Declare(kind, name(f"{variable}_first"), initial=Name(variable), span=loop.span)
+        values = {first.name: values.get(variable, Name(variable)), **values}
+        known = with_declarations(types, (first,))
+        if not type_of(bound, known).is_integer:
+            continue
+        behind = add(bound, IntLiteral(-offset)) if offset else bound
+        header = _Header(Name(first.name), relation, behind, IntLiteral(step), loop.span)
+        turns = counted_from_zero(header, kind, variable, known, kind)
+        if turns is not None:
+            extent = without_idle_names(tidy(substitute(turns.extent, values), known), known)
+            turn = For(kind, name(f"{variable}_turn"), ZERO, "<", extent, ONE, body, loop.span)
+            return CountedWhile(first, turn, _changes(test.ahead))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """The condition of a turn, the statements before it and behind it; ``places`` are variables in the condition that
+    are so much more than a variable was before the turn."""
+
+    condition: Expr
+    ahead: tuple[Stmt, ...]
+    rest: tuple[Stmt, ...]
+    places: Mapping[str, tuple[str, int]]
+
+
+def _test(loop: While) -> _Test | None:
+    if constant_value(loop.condition) is None:
+        return _Test(loop.condition, (), loop.body, {})
+    places: dict[str, tuple[str, int]] = {}
+    for place, statement in enumerate(loop.body):
+        match statement:
+            case Declare(name=name, initial=Name(identifier=value), dims=()):
+                places[name] = places.get(value, (value, 0))
+            case Assign(target=Name(identifier=name), value=value, operator=operator):
+                step = step_of(name, statement.target, operator, value)
+                number = None if step is None else constant_value(step)
+                if number is None or name in {s.name for s in loop.body if isinstance(s, Declare)}:
+                    return None
+                places[name] = (name, places.get(name, (name, 0))[1] + number)
+            case If(Unary(operator="!", operand=condition), (Break(),), ()) if constant_value(loop.condition):
+                return _Test(condition, loop.body[:place], loop.body[place + 1 :], places)
+            case _:
+                return None
+    return None
+
+
+def _changes(body: Sequence[Stmt]) -> dict[str, Assign]:
+    return {s.target.identifier: s for s in body if isinstance(s, Assign) and isinstance(s.target, Name)}
+
+
+def _step(name: str, body: Sequence[Stmt]) -> int | None:
+    """Return by how much statements change a variable, each time; None where that is not known."""
+    total = 0
+    for statement in body:
+        if isinstance(statement, Assign) and statement.target == Name(name):
+            step = step_of(name, statement.target, statement.operator, statement.value)
+            value = None if step is None else constant_value(step)
+            if value is None:
+                return None
+            total += value
+        elif name in assigned_scalars((statement,)):
+            return None
+    return total or None
