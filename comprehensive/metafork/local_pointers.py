@@ -20,6 +20,7 @@ from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Block,
+    Cast,
     Declare,
     Expr,
     For,
@@ -87,10 +88,30 @@ def place(pointer: Expr) -> Part | None:
             if part is None:
                 return None
             if part.offset is not None:
-                return replace(part, offset=Binary(operator, part.offset, right, pointer.span))
-            return replace(part, offset=right if operator == "+" else Unary("-", right, pointer.span))
+                return replace(part, offset=Binary(operator, _wide(part.offset), right, pointer.span))
+            return replace(part, offset=right if operator == "+" else Unary("-", _wide(right), pointer.span))
         case _:
             return None
+
+
+def _wide(offset: Expr) -> Expr:
+    """The offset in the type of distances of pointers, in which they are added up and negated."""
+    is_known = isinstance(offset, IntLiteral | Cast) or (
+        isinstance(offset, Binary | Unary) and _is_wide(offset)
+    )
+    return offset if is_known else Cast(ScalarType.LONG, offset, offset.span)
+
+
+def _is_wide(expression: Expr) -> bool:
+    match expression:
+        case Cast(type=ScalarType.LONG):
+            return True
+        case Binary("+" | "-", left, _):
+            return _is_wide(left)
+        case Unary("-", operand):
+            return _is_wide(operand)
+        case _:
+            return False
 
 
 def element(pointer: Expr) -> Index | None:

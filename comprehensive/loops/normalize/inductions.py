@@ -48,12 +48,14 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
+    Unary,
     While,
 )
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.headers import step_of
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies, with_own_expressions
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import (
     assigned_scalars,
     declared,
@@ -226,10 +228,28 @@ class _Loop:
                 case Assign(target=Name(identifier=name), operator=operator, value=value):
                     step = step_of(name, statement.target, operator, value)
                     if step is not None and self.is_fixed(step):
-                        found.setdefault(name, {})[place] = step
+                        found.setdefault(name, {})[place] = self._in_type_of(name, step)
                 case _:
                     pass
         return {name: steps for name, steps in found.items() if self._is_induction(name, steps)}
+
+    def _in_type_of(self, name: str, step: Expr) -> Expr:
+        """Return a step of an unsigned type that is less wide than the variable in the type of that, where it is
+        subtracted."""
+        kind = self.types.get(name)
+        match step:
+            case Unary(operator="-", operand=operand) if kind is not None and self._wraps_below(
+                operand, kind
+            ):
+                return replace(step, operand=Cast(kind, operand, step.span))
+            case _ if kind is not None and self._wraps_below(step, kind):
+                return Cast(kind, step, step.span)
+            case _:
+                return step
+
+    def _wraps_below(self, step: Expr, kind: ScalarType) -> bool:
+        found = promote(type_of(step, self.types))
+        return found.wraps and found.rank < kind.rank
 
     def _is_induction(self, name: str, steps: Mapping[int, Expr]) -> bool:
         inside = statements_in(self.loop.body)

@@ -15,7 +15,7 @@ from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.normalize.sums import Sum, addends
 from comprehensive.loops.types import as_type, type_of
-from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType
+from comprehensive.metafork.ast import Binary, Cast, Expr, Index, IntLiteral, Name, ScalarType
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import S, subexpressions
@@ -106,8 +106,12 @@ def _size(expr: Expr) -> int:
 
 def without_idle_names(expr: Expr, types: Types) -> Expr:
     """The expression without names whose multiples cancel each other, as those of the row in ``(i + 1)*n - i*n``."""
+
+    def unconverted(e: Expr) -> Expr:
+        return e.operand if isinstance(e, Cast) and type_of(e.operand, types) is e.type else e
+
     ring = Ring()
-    value = ring.read(expr)
+    value = ring.read(map_expression(expr, unconverted))
     if not ring.names_in(value) < names_read(expr):
         return expr
     return as_type(ring.write(value), type_of(expr, types), types)

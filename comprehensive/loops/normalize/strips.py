@@ -7,7 +7,8 @@ In: a nest.  Out: the same with each such pair of loops as one::
 
 The steps keep their order, so that it is right whatever they do.  What counts is the value of the inner loop's range:
 it begins at the outer iterator and ends at the smaller one of the next strip and of the end of all, or at the next
-strip where the strips are a whole number of times in the range.  The body may not speak of the strip.
+strip where the strips are a whole number of times in the range.  What is declared between the loops has the type of
+their iterators, and the body may not speak of the strip.
 """
 
 from __future__ import annotations
@@ -59,7 +60,11 @@ def _statement(statement: Stmt) -> Stmt:
 def _joined(outer: For) -> For | None:
     """Return the loop that a loop over strips is with the one over a strip; None where it is no such pair."""
     *between, inner = outer.body or (outer,)
-    values = {s.name: s.initial for s in between if isinstance(s, Declare) and s.initial is not None}
+    values = {
+        s.name: s.initial
+        for s in between
+        if isinstance(s, Declare) and s.initial is not None and s.type is outer.type
+    }
     if not isinstance(inner, For) or inner is outer or len(values) < len(between):
         return None
     kinds = {outer.type, inner.type}

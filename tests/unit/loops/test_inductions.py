@@ -40,6 +40,10 @@ def _body(statements: str) -> str:
             f"long p = i; float s = 0; {LOOP} {{ s += a[p]; p -= n; }} y[i] = s;",
             f"long p = i; float s = 0; {LOOP} s += a[p + (long)j * -n]; y[i] = s;",
         ),
+        (  # a number without a sign is not negated in its own type, which is less wide
+            f"long p = i; float s = 0; {LOOP} {{ s += a[p]; p -= u; }} y[i] = s;",
+            f"long p = i; float s = 0; {LOOP} s += a[p + j * -(long)u]; y[i] = s;",
+        ),
         (  # read behind the loop
             f"int p = i; float s = 0; {LOOP} {{ s += a[p]; p++; }} y[i] = s * p;",
             f"int p = i; float s = 0; {LOOP} s += a[p + j]; int p_1 = p + (0 < m ? m : 0); y[i] = s * p_1;",
@@ -151,7 +155,7 @@ def test_other_variables_are_left_alone(body: str) -> None:
         ),
         (
             "float s = 0; const float *p = a + i * m, *end = p + m; while (p < end) s += *p++; y[i] = s;",
-            "float s = 0; long p_first = i * m; long end_first = p_first + m; long p_first_first = p_first; "
+            "float s = 0; long p_first = i * m; long end_first = (long)p_first + m; long p_first_first = p_first; "
             "for (long p_first_turn = 0; p_first_turn < (long)m; p_first_turn++) s += a[p_first + p_first_turn + 0]; "
             "y[i] = s;",
         ),

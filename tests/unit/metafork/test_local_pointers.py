@@ -13,17 +13,22 @@ from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.examples import quick_of
 from tests.unit.metafork.trees import parse_text
 
-HEAD = "void f(int n, int m, const float *a, const float c[n][m], float *b, const int *at)\n"
+HEAD = "void f(int n, int m, const float *a, const float c[n][m], float *b, const int *at, unsigned u)\n"
 
 REPLACED = {
     "row": ("const float *r = a + i*m; b[i] = r[2];", "b[i] = a[i * m + 2];"),
     "row of two dimensions": ("const float *r = c[i]; b[i] = r[m - 1];", "b[i] = c[i][m - 1];"),
     "address": ("const float *r = &c[i][1]; b[i] = *r + r[1];", "b[i] = c[i][1 + 0] + c[i][1 + 1];"),
-    "back": ("const float *r = a + m - 1; b[i] = r[-i];", "b[i] = a[m - 1 + -i];"),
-    "of a pointer": ("const float *r = a + i; const float *q = r + m; b[i] = q[1];", "b[i] = a[i + m + 1];"),
+    "back": ("const float *r = a + m - 1; b[i] = r[-i];", "b[i] = a[(long)m - 1 + -i];"),
+    "of a pointer": (
+        "const float *r = a + i; const float *q = r + m; b[i] = q[1];",
+        "b[i] = a[(long)i + m + 1];",
+    ),
+    "without a sign": ("const float *r = a + m - u + u; b[i] = r[2];", "b[i] = a[(long)m - u + u + 2];"),
+    "minus a number without a sign": ("b[i] = *(a - u + n);", "b[i] = a[-(long)u + n];"),
     "store": ("float *r = b + i; *r = 1; r[0] += 2;", "b[i + 0] = 1;\nb[i + 0] += 2;"),
     "several": ("const float *r = a, *q = a + m; b[i] = r[i] + q[i];", "b[i] = a[i] + a[m + i];"),
-    "sum": ("*(b + i) = *(a + i*m + 1);", "b[i] = a[i * m + 1];"),
+    "sum": ("*(b + i) = *(a + i*m + 1);", "b[i] = a[(long)(i * m) + 1];"),
     "local array": (
         "float w[2]; float *p = w; p[0] = 1; *(p + 1) = 2; b[i] = w[0] + w[1];",
         "float w[2];\nw[0] = 1;\nw[1] = 2;\nb[i] = w[0] + w[1];",
