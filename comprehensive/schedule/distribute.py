@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import all_names, always_evaluated, declared_names
+from comprehensive.loops.rewrite import all_names, always_evaluated, conditional_parts, declared_names
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -229,6 +229,8 @@ class _Split:
             if update is None or update.name in self._own:
                 continue
             others = [s for n, s in enumerate(self.loop.body) if n != k]
+            if update.operator.is_logical and not self._is_there(statement):
+                continue  # what is read behind the step that decides need not be there
             if any(update.name in _read(s) | written(s) for s in others):
                 continue
             slice_ = tuple(s for s in self.loop.body[:k] if written(s) & self._own)
@@ -237,6 +239,12 @@ class _Split:
                 continue  # its zeros could not be looked at again
             found[k] = replace(update, steps=(*slice_, statement))
         return found
+
+    def _is_there(self, statement: Stmt) -> bool:
+        """Whether all elements are there that a statement reads under conditions."""
+        parts = (part for e in own_expressions(statement) for part in conditional_parts(e))
+        read = (e for part in parts for e in subexpressions(part) if isinstance(e, Index))
+        return all(self.references.is_there(e, self.loop) for e in read)
 
     def _ordered(self, merged: set[int]) -> set[int]:
         """The statements that are done in order: the least set that is closed under what depends on it."""

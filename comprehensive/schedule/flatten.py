@@ -6,7 +6,8 @@
         -->  for (i_p < b*h) { const int i = i_p / h;  const int p = i_p % h;  s += x[i][c][p]; }
 
 The steps keep their order.  Legal where the inner loop is all that the outer one does, its bound is the same in all
-steps, and nothing that is declared between the two is assigned later: each step then computes it for itself.
+steps, and nothing that is declared between the two, or read there, is assigned later: each step then computes it for
+itself.  Of the two bounds one must not be negative: two of them would make a number of steps.
 Source: Polychronopoulos, Loop coalescing: a compiler transformation for parallel machines, 1987; loops are flattened
 here, since what coalesces elsewhere are accesses.
 """
@@ -20,12 +21,12 @@ from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.loops.normalize.counters import at_most
+from comprehensive.loops.normalize.counters import at_most, one_not_negative
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, elements_in, statements_in
 from comprehensive.schedule.context import ONE, ZERO
 
 DIGITS = ("/", "%")
@@ -44,7 +45,9 @@ def flattened(nest: Nest, tile: RegisterTile) -> RegisterTile:
     alternatives = tuple(
         Alternative(each.condition, tuple(map(made.statement, each.body))) for each in tile.alternatives
     )
-    conditions = tuple(dict.fromkeys((*tile.conditions, *map(at_most, made.counts))))
+    signs = (each for bounds in made.bounds for each in one_not_negative(nest, *bounds))
+    demanded = (*map(at_most, made.counts), *signs)
+    conditions = tuple(dict.fromkeys((*tile.conditions, *demanded)))
     return replace(tile, alternatives=alternatives, conditions=conditions)
 
 
@@ -54,6 +57,8 @@ class _Flattening:
         self._name = name
         self.counts: list[Expr] = []
         """The numbers of steps of the loops that are made."""
+        self.bounds: list[tuple[Expr, Expr]] = []
+        """The bounds of the two loops of which each is made."""
 
     def statement(self, statement: Stmt) -> Stmt:
         if not isinstance(statement, For):
@@ -63,10 +68,11 @@ class _Flattening:
         *between, inner = outer.body or (outer,)
         if not isinstance(inner, For) or inner is outer or not self._is_one(outer, between, inner):
             # A loop that each lane does alone stays as it is: its digits would cost divisions.
-            del self.counts[known:]
+            del self.counts[known:], self.bounds[known:]
             return statement
         count = exact_product(outer.bound, inner.bound, environment_of(self._nest))
         self.counts.append(count)
+        self.bounds.append((outer.bound, inner.bound))
         step = self._name(f"{outer.iterator}_{inner.iterator}")
         digits = (
             Declare(ScalarType.INT, iterator, (), Binary(operator, Name(step), inner.bound), const=True)
@@ -87,7 +93,13 @@ class _Flattening:
             and names_read(outer.bound) | names_read(inner.bound) <= sizes
             and len(declared) == len(between)
             and not {s.name for s in declared} & assigned_scalars(inner.body)
+            and not {self._data(e.array) for e in elements_in(declared)}
+            & set(map(self._data, arrays_assigned(inner.body)))
         )
+
+    def _data(self, array: str) -> str:
+        """Return the name of an array's data, whatever name a reference has for it."""
+        return next((a.pointer for a in self._nest.arrays if a.name == array), array)
 
 
 @dataclass(frozen=True, slots=True)

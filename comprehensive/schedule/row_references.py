@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated
-from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, Stmt
+from comprehensive.loops.rewrite import always_evaluated, substitute
+from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.walk import bodies, own_expressions, subexpressions
 from comprehensive.schedule.flatten import Digit, digits_of
 
@@ -122,6 +122,36 @@ class RowReferences:
                 return Place(storage, tuple(prefix), rest, rest + end)
             case _:
                 return Place(storage, tuple(found), Polynomial.constant(0), end, is_row=False)
+
+    def is_there(self, reference: Index, loop: For) -> bool:
+        """Whether a reference of a loop stays inside of the declared extents of its array, at all points and in all
+        steps."""
+        # isl is slow to import.
+        from comprehensive.poly.always import always_holds
+
+        array = self.nest.array(reference.array)
+        if not array.whole_rows or array.dims is None:
+            return False
+        limits = {c.name: c.limit for c in (*self.tile.coordinates, *self.tile.batch)} | {
+            loop.iterator: loop.bound
+        }
+        some = [Binary("<", IntLiteral(0), limit) for limit in limits.values()]
+        known = replace(self.nest, preconditions=(*self.nest.preconditions, *some))
+        for subscript, value, extent in zip(
+            reference.subscripts, self.values(reference), array.dims, strict=True
+        ):
+            names = self._ring.names_in(value)
+            along = sorted(names & limits.keys())
+            if extent is None or not names <= self._same_in_all_steps | limits.keys() or len(along) > 1:
+                return False
+            if any(value.degree(name) != 1 for name in along):
+                return False
+            for end in (IntLiteral(0), *(Binary("-", limits[name], IntLiteral(1)) for name in along)):
+                place = substitute(subscript, dict.fromkeys(along, end))
+                inside = Binary("&&", Binary("<=", IntLiteral(0), place), Binary("<", place, extent))
+                if not always_holds(known, inside):
+                    return False
+        return True
 
     @property
     def _same_in_all_steps(self) -> frozenset[str]:

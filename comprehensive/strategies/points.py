@@ -33,6 +33,7 @@ from comprehensive.loops.normalize.bounds import upper_bound
 from comprehensive.loops.normalize.counters import (
     at_most,
     counted_in_int,
+    one_not_negative,
 )
 from comprehensive.loops.normalize.inlined import inlined
 from comprehensive.loops.normalize.interchange import interchanged
@@ -105,7 +106,7 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     nest, bodies, found = _coordinates(nest, bodies)
     names, shown, limits = ([*each] for each in zip(*found, strict=True))
     bodies, limits, demanded = _limited(nest, bodies, names, limits)
-    bodies, longer = _with_joined_loops(nest, bodies)
+    bodies, longer = _with_joined_loops(around, nest, bodies)
     bodies, fitting = in_int_at_points(around, bodies, dict(zip(names, limits, strict=True)))
     return Points(
         tuple(names),
@@ -200,18 +201,25 @@ def _one_loop(nest: Nest, outer: For[BlockStmt], statements: tuple[Stmt, ...]) -
 
 
 def _with_joined_loops(
-    nest: Nest, bodies: Sequence[tuple[Stmt, ...]]
+    around: Nest, nest: Nest, bodies: Sequence[tuple[Stmt, ...]]
 ) -> tuple[list[tuple[Stmt, ...]], list[Expr]]:
     """The bodies of the only band with loops in each other as one where they number steps together, from the inside
-    out, and what a launch has to see to for that: the program need not count so many steps in one ``int``."""
+    out, and what a launch has to see to for that: the program need not count so many steps in one ``int``.
+
+    Scalars of the nest that is ``around`` are the same for all points.
+    """
     demanded: list[Expr] = []
 
     def joined(statement: Stmt, types: Mapping[str, ScalarType]) -> Stmt:
         if not isinstance(statement, For):
             return statement
+        bounds = (loop.bound for loop in (statement, *statement.body) if isinstance(loop, For))
+        if not all(_is_of(around, bound) for bound in bounds):
+            return statement
         found = _joined_loops(nest, 0, statement, types)
         if found is not statement:
-            demanded.append(at_most(found.bound))
+            (inner,) = (s for s in statement.body if isinstance(s, For))
+            demanded.extend((at_most(found.bound), *one_not_negative(nest, statement.bound, inner.bound)))
         return found
 
     def one(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -223,7 +231,7 @@ def _with_joined_loops(
 
 def _joined_loops(nest: Nest, number: int, outer: For, around: Mapping[str, ScalarType]) -> For:
     match outer.body:
-        case (For() as inner,) if _counts_up(outer) and _counts_up(inner):
+        case (For() as inner,) if all(_counts_up(loop) for loop in (outer, inner)):
             joined = fresh(f"{outer.iterator}_{inner.iterator}", all_names(nest))
             digits = Digits(outer.iterator, inner.iterator, inner.bound, joined)
             found = collapse(nest, number, inner.body, digits, around)

@@ -72,11 +72,12 @@ def _carried(
     leaves_early = any(isinstance(s, Break | Continue) for s in statements_in(loop.body))
     if leaves_early or (loop.relation, loop.step) != ("<", ONE) or not loop.body:
         return ()
+    counted = {s.iterator for s in statements_in((loop,)) if isinstance(s, For)}
     changing = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
     found: dict[tuple[Index, str], None] = {}
     for e in _read_first(loop.body[0]):
         changed = names_read(e) & changing
-        if e.array in read_only and len(changed) == 1 and changed <= local:
+        if e.array in read_only and len(changed) == 1 and changed <= local - counted:
             found[e, next(iter(changed))] = None
     return tuple(found)
 

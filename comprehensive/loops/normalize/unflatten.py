@@ -120,7 +120,7 @@ def _with_digits(
                 operator in DIVISIONS and _number(left) == whole
             ):
                 times = integral_quotient(ring.read(_number(right)), least)
-                if times is None:
+                if times is None or not names_read(right) <= types.keys():
                     return expression
                 return as_type(divided(operator, times), type_of(expression, types), types)
             case Name(identifier=found) if found == coordinate:

@@ -70,10 +70,65 @@ def test_a_plane_behind_a_pointer_is_a_row(tmp_path: Path) -> None:
         f"for (int q = 0; q < k; q += 8) for (int l = q; l < (q + 8 < k ? q + 8 : k); l++) {{ {STEP} s += q; }}",
         f"for (int q = 0; q < k; q += 8) for (int l = q; l < (q + 8 < k ? k : q + 8); l++) {STEP}",
         f"for (int q = 0; q < k; q += 8) for (int l = q; l < q + 8; l++) if (l < k) {STEP}",
+        # An end that is cut off to a byte.
+        "for (int q = 0; q < k; q += 4) { unsigned char e = q + 4 < k ? q + 4 : k; "
+        f"for (int l = q; l < e; l++) {STEP} }}",
     ],
 )
 def test_other_loops_stay_two(body: str, tmp_path: Path) -> None:
     source = PRODUCT.format(body=body)
     assert recipes_of(source).get("product", "") is not None
     arrays = {"a": (("m*k + 99",), "f4"), "b": (("(k + 99)*n",), "f4"), "c": (("m*n",), "f4")}
-    run_all(source, arrays, [{"m": 5, "n": 6, "k": k, "B0": 3, "B1": 4} for k in (0, 5, 24, 75)], tmp_path)
+    run_all(
+        source, arrays, [{"m": 5, "n": 6, "k": k, "B0": 3, "B1": 4} for k in (0, 5, 24, 75, 300)], tmp_path
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int e = cnt[i]; for (int j = 0; j < n; j++) for (int k = 0; k < e; k++) s += a[j * e + k];",
+        "int e = 3; for (int j = 0; j < n; j++) for (int k = 0; k < e; k++) { s += a[j * e + k]; if (s > 3) e = 2; }",
+        # Both bounds are negative at the last points.
+        "for (int j = 0; j < m - i - 3; j++) for (int k = 0; k < n - i - 2; k++) s += 1.5f;",
+        "long p = 3; for (int j = i % 2; j < 4; j++) for (long k = n + 1; k > 0; k--) p += n; s += p;",
+    ],
+)
+def test_loops_that_differ_between_points_stay_two(body: str, tmp_path: Path) -> None:
+    source = f"""void f(int m, int n, const float *a, const int *cnt, float *y, int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < m; i++) {{
+      float s = 0;
+      {body}
+      y[i] = s;
+    }}
+  }}
+}}
+"""
+    arrays = {"a": (("n*200 + 9",), "f4"), "cnt": (("m",), "i4"), "y": (("m",), "f4")}
+    run_all(
+        source, arrays, [{"m": m, "n": n, "B": 3} for m, n in ((8, 8), (5, 0), (1, 1), (2, 30))], tmp_path
+    )
+
+
+def test_steps_of_two_loops_that_may_both_have_less_than_none_are_counted_at_launch(tmp_path: Path) -> None:
+    source = """void f(int m, int b, int h, const float *a, float *y, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < m; i++) {
+      float s = 0;
+      for (int k = 0; k < b - 2; k++) for (int p = 0; p < h - 2; p++) s += a[(i * (b - 2) + k) * (h - 2) + p];
+      y[i] = s;
+    }
+  }
+}
+"""
+    assert recipes_of(source)["rows"] is None
+    refused = run_all(
+        source,
+        {"a": (("m*(b + 2)*(h + 2)",), "f4"), "y": (("m",), "f4")},
+        [{"m": m, "b": b, "h": h, "B": 3} for m, b, h in ((9, 7, 11), (3, 1, 1), (2, 0, 9), (2, 9, 1))],
+        tmp_path,
+    )
+    assert refused  # at sizes where a bound is negative

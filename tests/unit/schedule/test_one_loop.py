@@ -127,6 +127,12 @@ def test_an_element_whose_place_is_remembered_is_held(case: str, tmp_path: Path)
     run_all(source, arrays, (*SIZES, NONE), tmp_path)
 
 
+def test_an_iterator_that_is_read_behind_its_loop_is_no_place_that_it_remembers(tmp_path: Path) -> None:
+    source = line("float s = 0; int j; for (j = 0; j < n; j++) s += a[i][j]; y[i] = s + j;")
+    assert recipes_of(source)["rows"] is None
+    run_all(source, OF_ROWS, (*SIZES, NONE), tmp_path)
+
+
 def test_a_place_that_has_not_been_read_is_not_looked_at(tmp_path: Path) -> None:
     """The loop remembers the place behind the one that it has read, which the last turn never reads."""
     body = (

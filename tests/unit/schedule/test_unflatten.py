@@ -35,6 +35,11 @@ RUNS = [{"m": m, "n": n, "p": p, "B": 3} for m, n, p in ((17, 13, 21), (5, 1, 3)
             "int q = t / (m * n), i = t / n % m, j = t % n; c[(q * n + j) * m + i] = a[t] + (i > 0 ? a[t - n] : 2);",
             "transposition",
         ),
+        (  # a divisor that a point computes
+            "m * n",
+            "float s = t / n; for (int k = 1; k < 4; k++) s += a[t % (n * k)] + t % (n * k); c[t] = s;",
+            "points",
+        ),
         ("n * 96", "c[t] = a[t / 96] * b[t % 96 / 96];", "points"),
     ],
 )
