@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from comprehensive.loops.ir import Nest
-from comprehensive.metafork.ast import Expr, Unary
+from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Unary
 from comprehensive.poly.domains import complete
 from comprehensive.poly.indices import scope_of
 from comprehensive.poly.lifting import infeasible
@@ -19,3 +19,10 @@ def always_holds(nest: Nest, condition: Expr) -> bool:
         return False
     facts = (complete(nest, list(piece), ()) for piece in violated.pieces)
     return all(infeasible(known.constraints, known.lower) for known in facts)
+
+
+def one_not_negative(nest: Nest, outer: Expr, inner: Expr) -> list[Expr]:
+    """Return what a launch has to see to so that the product of two bounds is a number of steps: that of two negative
+    ones is positive."""
+    conditions: list[Expr] = [Binary("<=", IntLiteral(0), bound) for bound in (inner, outer)]
+    return [] if any(always_holds(nest, each) for each in conditions) else conditions[:1]

@@ -21,7 +21,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.loops.normalize.counters import at_most, one_not_negative
+from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, Name, ScalarType, Stmt
@@ -45,6 +45,9 @@ def flattened(nest: Nest, tile: RegisterTile) -> RegisterTile:
     alternatives = tuple(
         Alternative(each.condition, tuple(map(made.statement, each.body))) for each in tile.alternatives
     )
+    # isl is slow to import.
+    from comprehensive.poly.always import one_not_negative
+
     signs = (each for bounds in made.bounds for each in one_not_negative(nest, *bounds))
     demanded = (*map(at_most, made.counts), *signs)
     conditions = tuple(dict.fromkeys((*tile.conditions, *demanded)))

@@ -33,7 +33,6 @@ from comprehensive.loops.normalize.bounds import upper_bound
 from comprehensive.loops.normalize.counters import (
     at_most,
     counted_in_int,
-    one_not_negative,
 )
 from comprehensive.loops.normalize.inlined import inlined
 from comprehensive.loops.normalize.interchange import interchanged
@@ -218,6 +217,9 @@ def _with_joined_loops(
             return statement
         found = _joined_loops(nest, 0, statement, types)
         if found is not statement:
+            # isl is slow to import.
+            from comprehensive.poly.always import one_not_negative
+
             (inner,) = (s for s in statement.body if isinstance(s, For))
             demanded.extend((at_most(found.bound), *one_not_negative(nest, statement.bound, inner.bound)))
         return found

@@ -45,16 +45,6 @@ def at_most(number: Expr, largest: int = LARGEST_COUNT) -> Expr:
     return Binary("<=", number, IntLiteral(largest))
 
 
-def one_not_negative(nest: Nest, outer: Expr, inner: Expr) -> list[Expr]:
-    """Return what a launch has to see to so that the product of two bounds is a number of steps: that of two negative
-    ones is positive."""
-    # isl is slow to import.
-    from comprehensive.poly.always import always_holds
-
-    conditions: list[Expr] = [Binary("<=", IntLiteral(0), bound) for bound in (inner, outer)]
-    return [] if any(always_holds(nest, each) for each in conditions) else conditions[:1]
-
-
 def ranges_of(nest: Nest) -> dict[str, Interval]:
     """Return the known ranges of scalars: those that a launch sees to, program parameters are at least 1, and sizes are
     no negative numbers."""
