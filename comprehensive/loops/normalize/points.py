@@ -3,9 +3,9 @@
 Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions
 become choices (``if_conversion``) or one (``nested_conditions``), choices one after the other one
 (``single_assignment``), places that are computed from elements are where they are read (``inlined``), pointers become
-rows and columns (``delinearize``), which are computed in ``int`` where they fit (``narrow``), what a loop reads in all
-its turns comes before it (``invariant_reads``), loops through the same turns become one (``fuse``), and what
-only a condition around the rest reads is declared in it (``sink``).
+rows and columns (``delinearize``), which are computed in ``int`` where they fit (``narrow``), an element is called as
+it is first (``one_spelling``), what a loop reads in all its turns comes before it (``invariant_reads``), loops through the
+same turns become one (``fuse``), and what only a condition around the rest reads is declared in it (``sink``).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from comprehensive.loops.normalize.inlined import with_looked_up_places
 from comprehensive.loops.normalize.invariant_reads import with_invariant_reads_first
 from comprehensive.loops.normalize.narrow import in_int_at_points
 from comprehensive.loops.normalize.nested_conditions import with_conditions_joined
+from comprehensive.loops.normalize.one_spelling import in_one_spelling
 from comprehensive.loops.normalize.single_assignment import single_assigned
 from comprehensive.loops.normalize.sink import sunk
 from comprehensive.loops.normalize.subscripts import types_at_points
@@ -48,6 +49,8 @@ def normalize_points(
     converted = [with_looked_up_places(body, types, read_only) for body in converted]
     seen = delinearize(nest, converted, coordinates, name)
     bodies, fitting = in_int_at_points(replace(nest, arrays=seen.arrays), seen.bodies, coordinates)
+    types = types_at_points(replace(nest, arrays=seen.arrays), bodies, coordinates)
+    bodies = [in_one_spelling(body, types) for body in bodies]
     read_only = _read_only(seen.arrays, bodies)
     pointers = {a.name: a.pointer for a in seen.arrays}
     return replace(

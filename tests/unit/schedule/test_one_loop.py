@@ -127,6 +127,13 @@ def test_an_element_whose_place_is_remembered_is_held(case: str, tmp_path: Path)
     run_all(source, arrays, (*SIZES, NONE), tmp_path)
 
 
+def test_an_element_has_one_spelling(tmp_path: Path) -> None:
+    body = "y[i + 1] = 2; for (int j = 1; j <= n; j++) y[1 + i] += a[i][j - 1] * a[i][-1 + j];"
+    source = line(body, "const float a[m][n], float y[m + 1]")
+    assert recipes_of(source)["rows"] is None
+    run_all(source, {**OF_ROWS, "y": (("m + 1",), "f4")}, (*SIZES, NONE), tmp_path)
+
+
 def test_an_iterator_that_is_read_behind_its_loop_is_no_place_that_it_remembers(tmp_path: Path) -> None:
     source = line("float s = 0; int j; for (j = 0; j < n; j++) s += a[i][j]; y[i] = s + j;")
     assert recipes_of(source)["rows"] is None
