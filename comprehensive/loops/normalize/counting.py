@@ -15,10 +15,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from comprehensive.algebra import Polynomial
+from comprehensive.algebra.whole import integral_quotient
 from comprehensive.diagnostics import Span
+from comprehensive.loops.access import substitute
+from comprehensive.loops.integers import Ring
+from comprehensive.loops.normalize.iterators import tidy
 from comprehensive.loops.normalize.sums import Sum
-from comprehensive.loops.types import type_of
+from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.scalar_types import promote
 
 
@@ -77,6 +83,12 @@ def counted_from_zero(
         return Normalized(numerator, value)
     if isinstance(numerator, IntLiteral) and isinstance(amount, IntLiteral):
         return Normalized(IntLiteral(max(0, numerator.value) // amount.value), value)
+    if loop.relation in ("<", ">") and isinstance(amount, IntLiteral):
+        ring = Ring()
+        distance = ring.read((start - bound if down else bound - start).expression())
+        whole = integral_quotient(distance, Polynomial.constant(amount.value))
+        if whole is not None:
+            return Normalized(ring.write(whole), value)
     return Normalized(Binary("/", numerator, amount, loop.span), value)
 
 
@@ -125,3 +137,15 @@ def _widened(expr: Expr, types: Mapping[str, ScalarType], counter: ScalarType) -
     if counter is ScalarType.INT or found.is_wide or isinstance(expr, IntLiteral):
         return expr
     return Cast(ScalarType.LONG, expr, expr.span)
+
+
+def end_of(loop: Header, iterator: str, kind: ScalarType, types: Mapping[str, ScalarType]) -> Expr | None:
+    """The value at which an iterator of a kind ends that a loop moves by a literal, if it runs; None where that is not
+    known."""
+    if not constant_value(loop.step) or loop.relation == "!=":
+        return None
+    counted = counted_from_zero(loop, kind, iterator, types, kind)
+    if counted is None:
+        return None
+    value = Name(iterator) if counted.value is None else counted.value
+    return as_type(tidy(substitute(value, {iterator: counted.extent}), types), kind, types)

@@ -29,7 +29,7 @@ from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import Ring, add, multiply
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counted_whiles import counted
-from comprehensive.loops.normalize.counting import counted_from_zero
+from comprehensive.loops.normalize.counting import counted_from_zero, end_of
 from comprehensive.loops.normalize.iterators import tidy
 from comprehensive.loops.traverse import all_names, declared_names, expand_bands, names_read_in, rename
 from comprehensive.loops.types import as_type, environment_of, type_of, with_declarations
@@ -170,21 +170,11 @@ def _with_own_iterator(
         return loop, []
     place = {loop.iterator: Name(own.iterator)}
     own = replace(own, body=tuple(map_expressions(loop.body, lambda e: substitute(e, place))))
-    end = _end(own, kind, {**types, own.iterator: kind})
-    return (loop, []) if end is None else (own, [Assign(Name(loop.iterator), "=", end, loop.span)])
-
-
-def _end(loop: For, kind: ScalarType, types: Mapping[str, ScalarType]) -> Expr | None:
-    """Return the value at which the iterator of a loop ends; None where that is not known."""
-    if not constant_value(loop.step) or loop.relation == "!=":
-        return None
-    counted = counted_from_zero(loop, kind, loop.iterator, types, kind)
-    if counted is None:
-        return None
-    value = Name(loop.iterator) if counted.value is None else counted.value
-    runs = Binary(loop.relation, loop.start, loop.bound)
-    last = tidy(substitute(value, {loop.iterator: counted.extent}), types)
-    return Conditional(runs, as_type(last, kind, types), as_type(loop.start, kind, types))
+    last = end_of(own, own.iterator, kind, {**types, own.iterator: kind})
+    if last is None:
+        return loop, []
+    end = Conditional(Binary(own.relation, start, own.bound), last, as_type(start, kind, types))
+    return own, [Assign(Name(loop.iterator), "=", end, loop.span)]
 
 
 @dataclass(frozen=True)

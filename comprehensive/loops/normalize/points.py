@@ -1,11 +1,11 @@
 """The normal form of what is done at a point: bodies over the coordinates of a nest in, the same in one spelling out.
 
-Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions
-become choices (``if_conversion``) or one (``nested_conditions``), choices one after the other one
-(``single_assignment``), places that are computed from elements are where they are read (``inlined``), pointers become
-rows and columns (``delinearize``), which are computed in ``int`` where they fit (``narrow``), an element is called as
-it is first (``one_spelling``), what a loop reads in all its turns comes before it (``invariant_reads``), loops through the
-same turns become one (``fuse``), and what only a condition around the rest reads is declared in it (``sink``).
+Each step makes way for the next: elements whose places are remembered are held (``carried_reads``), conditions become
+choices (``if_conversion``) or one (``nested_conditions``), choices one after the other one (``single_assignment``),
+places that are computed from elements are where they are read (``inlined``), pointers become rows and columns
+(``delinearize``), which are computed in ``int`` where they fit (``narrow``), an element is called as it is first
+(``one_spelling``), what a loop reads in all its turns comes before it (``invariant_reads``), loops through the same
+turns become one (``fuse``), and what only a condition around the rest reads is declared in it (``sink``).
 """
 
 from __future__ import annotations
