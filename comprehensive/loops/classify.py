@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Array, Role, Scalar
-from comprehensive.metafork.ast import Binary, Expr
+from comprehensive.metafork.ast import Binary, Conditional, Expr
 from comprehensive.metafork.walk import subexpressions
 
 
@@ -52,4 +52,6 @@ def classify(
 
 
 def _divisors(expr: Expr) -> list[Expr]:
-    return [e.right for e in subexpressions(expr) if isinstance(e, Binary) and e.operator in ("/", "%")]
+    """Return what an expression divides by, but for choices, which see for themselves to what they divide by."""
+    found = [e.right for e in subexpressions(expr) if isinstance(e, Binary) and e.operator in ("/", "%")]
+    return [e for e in found if not any(isinstance(part, Conditional) for part in subexpressions(e))]

@@ -44,6 +44,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rewrite import with_subscripts
 from comprehensive.metafork.walk import (
     bodies,
     own_expressions,
@@ -309,7 +310,11 @@ class _Split:
                 wanted |= names_read(initial)
             else:
                 values[statement.name] = self._row(Name(statement.name), statement.type, statement.name)
-        return [self._with_rows(s, lambda e: substitute(e, values)) for s in (*copies, *result)]
+
+        def on(expression: Expr) -> Expr:
+            return substitute(expression, values)
+
+        return [_with_subscripts(self._with_rows(s, on), on) for s in (*copies, *result)]
 
     def _with_rows(self, statement: Stmt, change: Callable[[Expr], Expr]) -> Stmt:
         """The statement with the values changed that it reads."""
@@ -389,6 +394,15 @@ class _Split:
     def _places(self, statement: Stmt, storage: str) -> set[object]:
         own = [a.reference for a in accesses(statement, self.loop) if self._storage(a.reference) == storage]
         return {self.references.place(reference, self.loop) for reference in own}
+
+
+def _with_subscripts(statement: Stmt, change: Callable[[Expr], Expr]) -> Stmt:
+    """Return the statement with the subscripts changed of the element that it assigns."""
+    match statement:
+        case Assign(target=Index() as target):
+            return replace(statement, target=with_subscripts(target, change))
+        case _:
+            return statement
 
 
 def _read(statement: Stmt) -> set[str]:

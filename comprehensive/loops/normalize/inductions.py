@@ -166,6 +166,8 @@ def _with_own_iterator(
     changed = _Loop(loop, types)
     if not kind.is_exact or kind.is_narrow or loop.iterator in assigned_scalars(loop.body):
         return loop, []
+    if not kind.holds(promote(type_of(loop.start, types))):
+        return loop, []
     if not all(changed.is_fixed(e) for e in (loop.start, loop.bound)) or leaves_loop(loop.body, Break):
         return loop, []
     place = {loop.iterator: Name(own.iterator)}
@@ -268,12 +270,20 @@ class _Loop:
 
     # --- values
 
+    @property
+    def _start(self) -> Expr:
+        """The value with which the loop begins, in the type of its iterator."""
+        start, kind = self.loop.start, self.types[self.loop.iterator]
+        if isinstance(start, IntLiteral) and kind.lowest <= start.value <= kind.highest:
+            return start
+        return as_type(start, kind, self.types)
+
     def _distance(self) -> Expr | None:
         """Return how far the iterator has come from its start; None where that is not known."""
         step, iterator = constant_value(self.loop.step), self.loop.iterator
         if not step or not self.is_fixed(self.loop.start) or iterator in assigned_scalars(self.loop.body):
             return None
-        return _difference(Name(self.loop.iterator), self.loop.start, step)
+        return _difference(Name(self.loop.iterator), self._start, step)
 
     def _added(self, name: str, change: Expr, distance: Expr | None) -> Expr | None:
         """Return what turns over a distance add to a variable, each of them ``change``."""
@@ -288,7 +298,8 @@ class _Loop:
             change = ring.write(part)
         kind = self.types[name]
         together = type_of(Binary("*", change, distance), self.types)
-        if together.rank < kind.rank and constant_value(change) != 1:
+        overflows = kind.wraps and not together.wraps and constant_value(change) != -1
+        if (together.rank < kind.rank or overflows) and constant_value(change) != 1:
             distance = Cast(kind, distance)
         return multiply(distance, change)
 
@@ -311,18 +322,19 @@ class _Loop:
         ):
             return None
         if abs(step) == 1:
-            distance = _difference(loop.bound, loop.start, step)
+            distance = _difference(loop.bound, self._start, step)
             if loop.relation in ("<=", ">="):
                 distance = add(distance, IntLiteral(1))
         else:
-            counted = counted_from_zero(loop, ScalarType.INT, loop.iterator, self.types)
+            header = replace(loop, start=self._start)
+            counted = counted_from_zero(header, ScalarType.INT, loop.iterator, self.types)
             if counted is None:
                 return None
             distance = multiply(tidy(counted.extent, self.types), IntLiteral(abs(step)))
         added = self._added(name, reduce(add, steps.values()), distance)
         assert added is not None
         kind = self.types[name]
-        runs = Binary(loop.relation, loop.start, loop.bound)
+        runs = Binary(loop.relation, self._start, loop.bound)
         value = Conditional(runs, as_type(added, kind, self.types), as_type(IntLiteral(0), kind, self.types))
         return Assign(Name(name), "+=", value, loop.span)
 

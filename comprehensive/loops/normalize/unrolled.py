@@ -27,7 +27,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counting import end_of
 from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.traverse import declared_names, expand_bands, names_read_in
-from comprehensive.loops.types import environment_of, with_declarations
+from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Binary,
     Break,
@@ -42,6 +42,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import assigned_scalars, declared, reads_data, statements_in
 
 _ONE = IntLiteral(1)
@@ -72,7 +73,7 @@ class _Ended:
 @dataclass(frozen=True, slots=True)
 class _Rolling:
     values: Mapping[str, Expr]
-    """What host code has defined scalars of the nest by."""
+    """The definitions of scalars of the nest by host code."""
 
     def body(self, body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
         """Return statements with their loops rolled up; ``types`` are those of the names around them."""
@@ -104,6 +105,8 @@ class _Rolling:
             return None
         changed = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
         if (names_read(loop.start) | names_read(loop.bound)) & changed or reads_data(loop.bound):
+            return None
+        if any(promote(type_of(e, types)) is not ScalarType.INT for e in (loop.start, loop.bound)):
             return None
         header = replace(loop, bound=self._known(loop.bound), start=self._known(loop.start))
         end = end_of(header, loop.iterator, ScalarType.INT, types)

@@ -44,6 +44,10 @@ def _body(statements: str) -> str:
             f"long p = i; float s = 0; {LOOP} {{ s += a[p]; p -= u; }} y[i] = s;",
             f"long p = i; float s = 0; {LOOP} s += a[p + j * -(long)u]; y[i] = s;",
         ),
+        (  # a product that may wrap around, as the sum does
+            f"unsigned h = i; {LOOP} {{ y[h % 64] = 0; h += 665443576; }}",
+            f"unsigned h = i; {LOOP} {{ y[(h + (unsigned)j * 665443576) % 64] = 0; }}",
+        ),
         (  # read behind the loop
             f"int p = i; float s = 0; {LOOP} {{ s += a[p]; p++; }} y[i] = s * p;",
             f"int p = i; float s = 0; {LOOP} s += a[p + j]; int p_1 = p + (0 < m ? m : 0); y[i] = s * p_1;",

@@ -11,6 +11,7 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
+from comprehensive.loops.ir import Role
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.examples import quick_of
@@ -203,3 +204,21 @@ def test_points_that_are_alone_are_shared_where_any_order_will_do(tmp_path: Path
             results.append((r, h))
         for found, expected in zip(*results, strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+def test_a_loop_over_a_plane_behind_a_pointer_may_be_empty(tmp_path: Path) -> None:
+    """The parts of the inner loop depend on the outer one's size, which is chosen to be at least 1."""
+    text = """void f(int n, int m, const int *a, int *r, int B)
+{
+  int s = 3;
+#pragma omp parallel for reduction(+: s)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      s += a[i * m + j];
+  *r = s;
+}
+"""
+    path = tmp_path / "f.c"
+    path.write_text(text, encoding="utf-8")
+    (first, *_) = compile_file(path, Options(registers="estimate", pragma="omp")).nests
+    assert {s.name for s in first.with_role(Role.PROGRAM)}.isdisjoint({"n", "m"})

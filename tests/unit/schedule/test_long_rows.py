@@ -141,6 +141,16 @@ CASES["fewer rows and columns than a border has"] = (
     ),
     {"x": (("b + 4", "c", "h + 4"), "f4"), "y": (("c",), "f4"), "z": (("b + 4", "c", "h + 4"), "f4")},
 )
+CASES["values in order, each stored in a plane"] = (
+    PLANES.format(
+        parameters="const float x[b][c][h], float y[b][c][h], float z[c]",
+        body="""float s = 0, q = 0;
+      for (int i = 0; i < b; i++)
+        for (int p = 0; p < h; p++) { q += x[i][k][p]; s = s * 0.5f + x[i][k][p]; y[i][k][p] = s; }
+      z[k] = s + q;""",
+    ),
+    {**PLANE, "z": (("c",), "f4")},
+)
 CASES["a declaration between loops that reads what is changed"] = (
     PLANES.format(
         parameters="float x[b][c][h], float y[c]",
@@ -187,6 +197,7 @@ def _runs(name: str) -> list[dict[str, int]]:
             "softmax",
             "sums so far, in place, and down the columns",
             "fewer rows and columns than a border has",
+            "values in order, each stored in a plane",
             "a declaration between loops that reads what is changed",
         },
     ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.unit.schedule.tile_runs import recipes_of, run_all
 
 WALKS = """void f(int m, int n, const float *a, const float *x, float *y, float *z, int *w, int B)
@@ -78,3 +80,33 @@ def test_a_row_that_is_walked_from_its_number_to_the_next_has_one_length(tmp_pat
     assert recipes_of(source)["rows"] is None
     arrays = {"a": (("m*n",), "f4"), "x": (("n",), "f4"), "y": (("m",), "f4")}
     run_all(source, arrays, [{"m": m, "n": n, "B": 3} for m, n in ((17, 33), (3, 0), (1, 130))], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "unsigned long j = n - 2; j < m; j++",
+        "unsigned j = i - 3; j < n; j++",
+        "unsigned char j = n + 250; j < 200; j++",
+        "int j = (unsigned)n - 2u; j < m; j++",
+        "int j = 4294967296L + i; j < n; j += 2",
+    ],
+)
+def test_a_start_has_the_type_of_the_iterator(header: str, tmp_path: Path) -> None:
+    source = f"""void f(int m, int n, const float *a, float *y, long *w, int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < m; i++) {{
+      long p = 3;
+      float s = 0;
+      for ({header}) {{ s += a[p % 300]; p += 4; }}
+      y[i] = s;
+      w[i] = p;
+    }}
+  }}
+}}
+"""
+    arrays = {"a": ((300,), "f4"), "y": (("m",), "f4"), "w": (("m",), "i8")}
+    run_all(
+        source, arrays, [{"m": m, "n": n, "B": 3} for m, n in ((1, 1), (8, 8), (5, 2), (9, 40))], tmp_path
+    )
