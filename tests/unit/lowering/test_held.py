@@ -39,7 +39,7 @@ ONE_BAND = {
     "left": ("for (int k = 0; k < n; k++) { if (x[k] < -0.5f) break; c[i] += x[k]; }", False),
     "other elements": ("for (int k = 0; k < m; k++) t[i][k] += x[i];", False),
     "one of them": ("for (int k = 0; k < m; k++) t[i][0] += t[i][k];", False),
-    "by data": ("for (int k = 0; k < m; k++) { int z = 0; while (z < k) { c[i] += 1; z = z + 1; } }", False),
+    "by data": ("for (int k = 0; k < m; k++) { int z = 0; while (x[z] < k) { c[i] += 1; z = z + 1; } }", False),
     "more often than where": ("for (int k = 0; k < m; k++) { if (i > 2) c[i] += k; c[i] = c[i] * 2; }", True),
     "where and perhaps": (
         "for (int k = 0; k < m; k++) if (i > 2) { c[i] += k; if (x[k] < 0) c[i] = 1; }",
@@ -47,7 +47,7 @@ ONE_BAND = {
     ),
     "here or there": ("for (int k = 0; k < m; k++) if (i > 2) c[i] += k; else c[i] = c[i] * 2;", False),
     "and by data": (
-        "for (int k = 0; k < m; k++) { c[i] += k; int z = 0; while (z < k) { c[i] += 1; z = z + 1; } }",
+        "for (int k = 0; k < m; k++) { c[i] += k; int z = 0; while (x[z] < k) { c[i] += 1; z = z + 1; } }",
         True,
     ),
     "own array": ("float s[2]; s[0] = 0; for (int k = 0; k < n; k++) s[0] += x[k]; c[i] = s[0];", False),
