@@ -29,6 +29,7 @@ from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.model.choice import sweeps_left
 from comprehensive.model.defaults import Defaults, Tried, left_out, left_to_launcher
 from comprehensive.model.ranking import Ranking, rank
+from comprehensive.model.turns import TURNS_OF_DATA
 from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, Tree, walk
@@ -86,6 +87,8 @@ class RegionExplanation:
     """How the launcher chooses program parameters, where none has a value and all else has; the ranking is at these."""
     unchecked: tuple[str, ...] = ()
     """The asserts of the program, quoted, that only the generated code can test."""
+    assumed: tuple[int, ...] = ()
+    """The lines of loops of which data decides the turns; expected cycles are for ``TURNS_OF_DATA`` of them."""
 
 
 def explain(
@@ -152,8 +155,13 @@ def explain(
             wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
         used = {*(s.name for each in region.nests for s in each.scalars), *tree.limits, *MACHINE_PARAMETERS}
-        chosen: Defaults | None = None if asserts.violated(values) else of_functions[int(function)]
+        chosen: Defaults | None = None if asserts.violated(values) else of_functions[function]
         at = {**values, **({} if chosen is None else chosen.parameters)}
+        ranking, missing, left = (
+            ranking_at(region, device, at, open_levels)
+            if leaf is None and not asserts.violated(at)
+            else (None, (), 0)
+        )
         explained.append(
             RegionExplanation(
                 nest.name,
@@ -161,13 +169,12 @@ def explain(
                 _register_source(tree),
                 {k: v for k, v in values.items() if k in used},
                 tuple(cases),
-                *(
-                    ranking_at(region, device, at, open_levels)
-                    if leaf is None and not asserts.violated(at)
-                    else (None, (), 0)
-                ),
+                ranking,
+                missing,
+                left,
                 unchecked=asserts.unchecked,
                 defaults=chosen,
+                assumed=_assumed(region),
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
@@ -223,6 +230,10 @@ def ranking_at(
     known = {**given, **{name: int(value) for name, value in computed.items() if name in scalars}}
     left = sweeps_left(region, known)
     return rank(region, device.machine(), known, sweeps_left=left), (), left_out(region.nest, known)
+
+
+def _assumed(region: RegionPlan) -> tuple[int, ...]:
+    return tuple(sorted({span.position[0] for leaf in region.leaves for span in leaf.profile.assumed}))
 
 
 def _register_source(tree: Tree[Variant]) -> str:
@@ -320,7 +331,7 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
                 f"  the parameters leave out {region.left_out} points: extents of loops are rounded down"
             )
         if region.ranking is not None:
-            lines += _ranking_lines(region.ranking)
+            lines += _ranking_lines(region.ranking, region.assumed)
         elif region.missing:
             lines.append(f"  for a ranking give a value to {', '.join(region.missing)}")
         lines += [f"  {line}" for line in not_checked(region.unchecked)]
@@ -353,9 +364,12 @@ def _tried(tried: Tried) -> str:
     return f"{parameters} ({leaves}, {tried.leaf_cycles} cycles{left})"
 
 
-def _ranking_lines(ranking: Ranking) -> list[str]:
+def _ranking_lines(ranking: Ranking, assumed: Sequence[int]) -> list[str]:
     """Return lines on what is expected of everything that fits, and for the first how that comes about."""
     lines = ["  expected cycles of a launch, the least first (a model, good for comparing)"]
+    lines += [
+        f"      as if the loop of line {line}, which data ends, had {TURNS_OF_DATA} turns" for line in assumed
+    ]
     for place, ranked in enumerate(ranking.fitting):
         assert ranked.cost is not None
         cost = ranked.cost
@@ -410,6 +424,7 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
                 "ranking": None if region.ranking is None else _ranking_json(region.ranking),
                 "defaults": None if region.defaults is None else _defaults_json(region.defaults),
                 "left_out": region.left_out,
+                "assumed_turns": [{"line": line, "turns": TURNS_OF_DATA} for line in region.assumed],
                 "unchecked": list(region.unchecked),
                 "values": {k: v if isinstance(v, int) else str(v) for k, v in region.values.items()},
                 "cases": [

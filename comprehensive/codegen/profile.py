@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from comprehensive.diagnostics import Span
 from comprehensive.machine.sites import Context, Sites
 from comprehensive.metafork.ast import Expr, IntLiteral
 
@@ -22,6 +23,8 @@ class Profile:
 
     numbers: tuple[Expr, ...]
     sites: Sites
+    assumed: tuple[Span, ...] = ()
+    """The loops of which data decides the turns, so that they are taken for a few."""
 
 
 def number_name(position: int) -> str:

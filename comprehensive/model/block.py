@@ -80,10 +80,8 @@ from comprehensive.model.depth import LOADED, Data, forget, taken_for
 from comprehensive.model.integers import calculate, kept, operated
 from comprehensive.model.thread_values import Value, converted, merged, vector_of, wide_unsigned_names
 from comprehensive.model.touch import Touch
-from comprehensive.model.turns import FIRST_TURNS, SAMPLES, later_weights, turns_left, weights
+from comprehensive.model.turns import FIRST_TURNS, SAMPLES, TURNS_OF_DATA, later_weights, turns_left, weights
 
-TURNS_OF_DATA = 8
-"""The turns that a loop is taken to do whose header reads data."""
 MATRIX_ROW = 8
 """The elements of a row of a matrix that a thread gives the address of (`LoadMatrices`)."""
 FAR = 1 << 13
@@ -176,8 +174,12 @@ class Walk:
                 case If():
                     for _, taken in self._ways(self._value(statement.condition, times)):
                         self.statements(statement.then if taken else statement.otherwise, times)
-                case Block() | While() | DoWhile():
+                case Block():
                     self.statements(statement.body, times)
+                case While() | DoWhile():
+                    for alike in weights(TURNS_OF_DATA):
+                        self._value(statement.condition, times * alike)
+                        self._turn(statement.body, times, alike, in_one_region=False)
                 case Barrier():
                     self._end_of_region(times)
                     self.tally.barriers += times
@@ -284,6 +286,10 @@ class Walk:
 
     def _loop(self, loop: For[KernelStmt], times: float) -> None:
         self.values[loop.iterator] = self._value(loop.start, 0)
+        if isinstance(loop.start, Index) and self._is_memory(loop.start.array):
+            # Rows that begin at data follow each other.
+            row = taken_for(self._value(loop.start.subscripts[0], 0))
+            self.values[loop.iterator] = Data(like=None if row is None else row * TURNS_OF_DATA)
         turns = self._turns(loop)
         # Loops in constant steps of the source are unrolled by the compiler, whoever asks for it.
         in_one_region = loop.unrolled or isinstance(loop.bound, IntLiteral)
@@ -296,14 +302,14 @@ class Walk:
             self.statements(loop.body, times * turns)
             return
         for alike in [1] * turns if every else weights(turns):
-            self._turn(loop, times, alike, in_one_region)
+            self._turn(loop.body, times, alike, in_one_region=in_one_region)
             self._count_on(loop, 1)
 
-    def _turn(self, loop: For[KernelStmt], times: float, alike: float, in_one_region: bool) -> None:
+    def _turn(self, body: Sequence[KernelStmt], times: float, alike: float, *, in_one_region: bool) -> None:
         """A turn of a loop that is done so many times, which stands for as many turns as are alike."""
         chain = self.tally.chain
         self._loops += 1
-        self.statements(loop.body, times * alike)
+        self.statements(body, times * alike)
         self._loops -= 1
         if in_one_region:
             self.tally.chain += round(max(0, self.tally.chain - chain) * (alike - 1))
@@ -313,8 +319,9 @@ class Walk:
     def _count_on(self, loop: For[KernelStmt], turns: int) -> None:
         """Let the iterator of a loop go on by so many turns."""
         number, step = self.values[loop.iterator], self._value(loop.step, 0)
-        if turns and not (isinstance(number, Data) or isinstance(step, Data)):
-            self.values[loop.iterator] = calculate("+", number, turns * step)
+        if turns and (like := taken_for(number)) is not None and not isinstance(step, Data):
+            moved = calculate("+", like, turns * step)
+            self.values[loop.iterator] = Data(number.depth, moved) if isinstance(number, Data) else moved
 
     def _uneven_loop(self, header: For[KernelStmt], times: float, in_one_region: bool) -> None:
         """A loop of which threads may do more or fewer turns."""
@@ -337,7 +344,7 @@ class Walk:
                 least, most = left
                 each, together = later_weights(least), -(-max(1, most - least) // SAMPLES)
             for alike in each:
-                self._turn(header, times, alike, in_one_region)
+                self._turn(header.body, times, alike, in_one_region=in_one_region)
                 self._count_on(header, 1)
             self._count_on(header, round(sum(each)) - len(each))
         self._active = before

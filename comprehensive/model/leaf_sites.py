@@ -8,7 +8,8 @@ expressions over scalars of the nest whose values these point to::
 
 Nothing is computed for a thread: a distance between neighbouring threads, turns or blocks is a coefficient of the
 subscript, or a difference of two of its values where it is no polynomial.  What depends on a block, a thread or a turn
-otherwise is taken for those in the middle.  A condition without ``else`` counts as true, as one on data does.
+otherwise is taken for those in the middle.  A condition without ``else`` counts as true, as one on data does.  A loop
+of which data decides the turns is taken for a few (`turns.py`), and the profile names its place.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from functools import lru_cache
 from typing import assert_never
 
 from comprehensive.codegen.profile import Profile
+from comprehensive.diagnostics import Span
 from comprehensive.kernel_ir.axes import AXES, axis_extents, on_axes
 from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
@@ -51,11 +53,11 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import all_statements_in, assigned_scalars
 from comprehensive.model.depth import LOADED, Data, depth_of, forget
 from comprehensive.model.leaf_numbers import Numbers
-from comprehensive.model.leaf_values import Value, data_of, integer_of
+from comprehensive.model.leaf_values import Value, data_of, integer_of, is_of_data, without_casts
+from comprehensive.model.turns import TURNS_OF_DATA
 
 TURN_INSTRUCTIONS = 1
 """The instructions of counting and comparing, a turn: loops are unrolled in part."""
@@ -97,6 +99,7 @@ class _Walk:
         self.loops: dict[int, tuple[str, int]] = {}
         """The contexts that are loops, each with the name of its turn and the context around."""
         self.types = {p.name: p.type for p in kernel.parameters if p.pointer}
+        self.assumed: list[Span] = []
         self.arrays = {p.name: place for place, p in enumerate(p for p in kernel.parameters if p.pointer)}
         self.shared: set[str] = set()
         self.wide = ScalarType.DOUBLE in self.types.values()
@@ -153,6 +156,7 @@ class _Walk:
                 tuple(self.regions[number] for number in used),
                 tuple(replace(a, region=place[a.region]) for a in _together(self.accesses)),
             ),
+            tuple(self.assumed),
         )
 
     # --- regions
@@ -194,8 +198,7 @@ class _Walk:
                 case Block():
                     self.statements(statement.body, context, environment)
                 case While() | DoWhile():
-                    self._unknown(statement.body, environment)
-                    self.statements(statement.body, context, environment)
+                    self._while(statement, context, environment)
                 case Barrier():
                     self._end_region(context, environment, barrier=True)
                 case SharedTile():
@@ -253,27 +256,28 @@ class _Walk:
         return len(self.contexts) - 1
 
     def _loop(self, loop: For[KernelStmt], context: int, environment: dict[str, Value]) -> None:
-        start, bound, step = (
-            integer_of(self._index(e, environment)) for e in (loop.start, loop.bound, loop.step)
-        )
+        header = [self._index(e, environment) for e in (loop.start, loop.bound, loop.step)]
+        start, bound, step = map(integer_of, header)
+        if isinstance(loop.start, Index) and loop.start.array in self.arrays and isinstance(header[0], Data):
+            # Rows that begin at data follow each other.
+            row = integer_of(self._index(loop.start.subscripts[0], environment))
+            start = multiply(IntLiteral(TURNS_OF_DATA), row)
         if isinstance(start, Name) and start.identifier.startswith("blockIdx."):
             # A block is one turn: the grid has as many as there are.
             environment[loop.iterator] = start
             self.statements(loop.body, context, environment)
             return
         first = {f"threadIdx.{axis}": ZERO for axis in AXES}
-        turns = self._turns(
-            loop.relation, self.numbers.middle(substitute(start, first)), self.numbers.middle(bound), step
-        )
-        inside = self._context(
-            context, self.numbers.position(turns), is_loop=True, instructions=TURN_INSTRUCTIONS
-        )
-        turn = f"{loop.iterator}@{inside}"
-        self.loops[inside] = (turn, context)
-        self.numbers.middles[turn] = self.numbers.half(turns)
+        if any(isinstance(each, Data) for each in header):
+            self.assumed.append(loop.span)
+            turns: Expr = IntLiteral(TURNS_OF_DATA)
+        else:
+            begin = self.numbers.middle(substitute(start, first))
+            turns = self._turns(loop.relation, begin, self.numbers.middle(bound), step)
+        inside = self._turning(turns, context)
         within = dict(environment)
         self._unknown(loop.body, within)
-        within[loop.iterator] = add(start, multiply(step, Name(turn)))
+        within[loop.iterator] = add(start, multiply(step, Name(self.loops[inside][0])))
         outer = self.extents
         self.extents = self._taking_part(start, bound, step)
         if not isinstance(loop.bound, IntLiteral):
@@ -301,6 +305,26 @@ class _Walk:
             self.region = self._opened(context)
             forget(environment)
         self.extents = outer
+        self._unknown(loop.body, environment)
+
+    def _turning(self, turns: Expr, context: int) -> int:
+        """A context that is done so many times, one turn after the other."""
+        inside = self._context(
+            context, self.numbers.position(turns), is_loop=True, instructions=TURN_INSTRUCTIONS
+        )
+        self.loops[inside] = (f"turn@{inside}", context)
+        self.numbers.middles[self.loops[inside][0]] = self.numbers.half(turns)
+        return inside
+
+    def _while(self, loop: While | DoWhile, context: int, environment: dict[str, Value]) -> None:
+        """A loop of which nothing says how often it turns; no turn begins before the last one ends."""
+        self.assumed.append(loop.span)
+        inside = self._turning(IntLiteral(TURNS_OF_DATA), context)
+        self._unknown(loop.body, environment)
+        self._end_region(inside, environment)
+        self._value(loop.condition, inside, environment)
+        self.statements(loop.body, inside, environment)
+        self._end_region(context, environment)
         self._unknown(loop.body, environment)
 
     def _turns(self, relation: str, start: Expr, bound: Expr, step: Expr) -> Expr:
@@ -337,8 +361,8 @@ class _Walk:
         if any(isinstance(environment.get(name), Data) for name in names_read(expr)):
             return LOADED
         integers = {name: value for name, value in environment.items() if not isinstance(value, Data)}
-        found = substitute(substitute(_without_casts(expr), integers), self.constants)
-        return LOADED if _readsdata(found) else found
+        found = substitute(substitute(without_casts(expr), integers), self.constants)
+        return LOADED if is_of_data(found) else found
 
     def _value(self, expr: Expr, context: int, environment: Mapping[str, Value]) -> Value:
         match expr:
@@ -455,23 +479,3 @@ def _together(accesses: Sequence[Access]) -> list[Access]:
     for access in accesses:
         found.setdefault(replace(access, origins=()), []).extend(access.origins)
     return [replace(access, origins=tuple(origins)) for access, origins in found.items()]
-
-
-def _without_casts(expr: Expr) -> Expr:
-    """Drop casts to integer types: what is computed in 64 bits needs none."""
-    return map_expression(
-        expr,
-        lambda e: (
-            e.operand
-            if isinstance(e, Cast) and e.type in (ScalarType.INT, ScalarType.LONG, ScalarType.UNSIGNED)
-            else e
-        ),
-    )
-
-
-def _readsdata(expr: Expr) -> bool:
-    found: list[Expr] = []
-    map_expression(
-        expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e
-    )
-    return bool(found)

@@ -6,7 +6,9 @@ An integer stays an expression; of data only its depth is kept.
 from __future__ import annotations
 
 from comprehensive.loops.integers import ZERO
-from comprehensive.metafork.ast import Expr
+from comprehensive.metafork.ast import Call, Cast, Expr, FloatLiteral, Index, ScalarType
+from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.model.depth import LOADED, Data
 
 Value = Expr | Data
@@ -20,3 +22,20 @@ def integer_of(value: Value) -> Expr:
 def data_of(value: Value) -> Data:
     """The value as data: an integer that is converted is there at once."""
     return value if isinstance(value, Data) else LOADED
+
+
+def without_casts(expr: Expr) -> Expr:
+    """Drop casts to integer types: what is computed in 64 bits needs none."""
+    return map_expression(
+        expr,
+        lambda e: (
+            e.operand
+            if isinstance(e, Cast) and e.type in (ScalarType.INT, ScalarType.LONG, ScalarType.UNSIGNED)
+            else e
+        ),
+    )
+
+
+def is_of_data(expr: Expr) -> bool:
+    """Whether an expression reads an element, or computes otherwise what is no integer of the launch."""
+    return any(isinstance(e, Index | Call | FloatLiteral) for e in subexpressions(expr))

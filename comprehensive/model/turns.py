@@ -14,6 +14,8 @@ import numpy as np
 
 from comprehensive.model.accesses import Mask
 
+TURNS_OF_DATA = 8
+"""The turns that a loop is taken to do which data decides: its header reads some, or it is a ``while`` loop."""
 FIRST_TURNS = 4
 """Turns of a loop that are gone through one by one."""
 SAMPLES = 16

@@ -131,6 +131,15 @@ def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
     assert "16*B1 <= 1024" in result.stdout
 
 
+def test_explain_names_the_loops_of_which_data_decides_the_turns() -> None:
+    source = str(Path(__file__).parents[1] / "golden/programs/data_bounds.mf")
+    result = run("explain", source, "--registers", "estimate", "--device", "h200", "-D", "n=4096")
+    assert "as if the loop of line 7, which data ends, had 8 turns" in result.stdout
+    result = run("explain", source, "--registers", "estimate", "--device", "h200", "-D", "n=4096", "--json")
+    assert json.loads(result.stdout)["regions"][0]["assumed_turns"] == [{"line": 7, "turns": 8}]
+    assert "which data ends" not in run("explain", MATADD, "--registers", "estimate", "-D", "N=64").stdout
+
+
 @pytest.mark.parametrize(
     ("options", "counted"),
     [

@@ -125,12 +125,12 @@ static inline cf_count turns_leaf_cost(int leaf, const cf_machine *machine, int 
   const int B = params->B;
   switch (leaf) {
   case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 24, 0 }, { 0, 5, 1, 1, 0 }, { 0, 0, 1, 2, 0 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 24, 0 }, { 0, 5, 1, 1, 0 }, { 0, 8, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 2, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 1, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 4, 0, 0 }, 0, 1, 0, 1 }, /* rows, read */
       { 1, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 1, 0, 1 }, /* shared memory, written */
-      { 2, 2, 1, 4, 0, 0, { 0, 0, 0 }, { 4, 1, 1 }, { 0, 0, 0 }, 2, 1, 0, 1 }, /* x, read */
+      { 2, 2, 1, 4, 0, 0, { 8, 0, 0 }, { 4, 1, 1 }, { 0, 0, 0 }, 2, 1, 0, 1 }, /* x, read */
       { 0, 3, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 4, 0, 0, 1 }, /* y, written */
     };
     static const short cf_loops[] = { 1, 4, 2, 1 };
@@ -142,16 +142,17 @@ static inline cf_count turns_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n5 = cf_div(cf_mul(2, B), B);
     const long long cf_n6 = cf_div(cf_div(cf_mul(2, B), B), 2);
     const long long cf_n7 = cf_add(B, 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
+    const long long cf_n8 = 8;
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
     const cf_leaf_shape cf_shape_of =
         { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(cf_add(B, 1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 0, 1, 2, 0 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 5, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
-      { 1, 0, 1, 4, 0, 0, { 0, 0, 0 }, { 4, 1, 1 }, { 0, 0, 0 }, 0, 1, 0, 1 }, /* x, read */
+      { 1, 0, 1, 4, 0, 0, { 5, 0, 0 }, { 4, 1, 1 }, { 6, 0, 0 }, 0, 1, 0, 1 }, /* x, read */
       { 0, 1, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 2, 0, 0, 1 }, /* y, written */
     };
     static const short cf_loops[] = { 1, 1 };
@@ -160,7 +161,9 @@ static inline cf_count turns_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n2 = cf_div(B, 2);
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B), 1), B), 2);
     const long long cf_n4 = B;
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
+    const long long cf_n5 = 8;
+    const long long cf_n6 = cf_mul(8, B);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
     const cf_leaf_shape cf_shape_of =
         { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
@@ -185,11 +188,11 @@ static inline cf_count turns_tile_cost(int cf_number, const cf_machine *machine,
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
-    { { 1120, 0, 8224, 266240, 32, 0, 0, 99 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 840, 0, 6168, 199680, 24, 0, 0, 81 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 1120, 0, 2080, 36864, 32, 0, 0, 99 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 840, 0, 1560, 27648, 24, 0, 0, 81 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
-    { { 560, 0, 4112, 133120, 16, 0, 0, 51 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 420, 0, 3084, 99840, 16, 0, 0, 54 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    { { 560, 0, 1040, 18432, 16, 0, 0, 51 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 420, 0, 780, 13824, 16, 0, 0, 54 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
