@@ -18,8 +18,9 @@ from typing import Any
 from comprehensive.algebra import Atom, Quotient, System, parameters_of, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
+from comprehensive.codegen.interface import interface
 from comprehensive.codegen.levels import with_levels
-from comprehensive.codegen.plan import RegionPlan, TilePlan
+from comprehensive.codegen.plan import FunctionPlan, RegionPlan, TilePlan
 from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
@@ -170,7 +171,7 @@ def explain(
                 {k: v for k, v in values.items() if k in used},
                 tuple(cases),
                 ranking,
-                missing,
+                _to_give(missing, compilation.plan.functions[function], values),
                 left,
                 unchecked=asserts.unchecked,
                 defaults=chosen,
@@ -230,6 +231,14 @@ def ranking_at(
     known = {**given, **{name: int(value) for name, value in computed.items() if name in scalars}}
     left = sweeps_left(region, known)
     return rank(region, device.machine(), known, sweeps_left=left), (), left_out(region.nest, known)
+
+
+def _to_give(
+    missing: tuple[str, ...], function: FunctionPlan, values: Mapping[str, Rational]
+) -> tuple[str, ...]:
+    """Return what has no value and needs one: the launcher chooses program parameters where none is given."""
+    chosen = {argument.name for argument in interface(function).program}
+    return missing if chosen & values.keys() else tuple(name for name in missing if name not in chosen)
 
 
 def _assumed(region: RegionPlan) -> tuple[int, ...]:

@@ -131,6 +131,15 @@ def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
     assert "16*B1 <= 1024" in result.stdout
 
 
+def test_explain_asks_for_sizes_and_for_parameters_only_where_one_is_given() -> None:
+    """The launcher chooses B0 and B1 where a caller gives neither."""
+    asked = "for a ranking give a value to "
+    given = {(): f"{asked}N\n", ("-D", "B0=16"): f"{asked}N, B1\n"}
+    for values, line in given.items():
+        assert line in run("explain", MATADD, "--registers", "estimate", *values).stdout
+    assert asked not in run("explain", MATADD, "--registers", "estimate", "-D", "N=64").stdout
+
+
 def test_explain_names_the_loops_of_which_data_decides_the_turns() -> None:
     source = str(Path(__file__).parents[1] / "golden/programs/data_bounds.mf")
     result = run("explain", source, "--registers", "estimate", "--device", "h200", "-D", "n=4096")
