@@ -38,6 +38,7 @@ from comprehensive.metafork.tokens import Origin, Token, tokens
 MAXIMUM_INCLUDES = 40
 """Files that include each other."""
 _PREDEFINED = (("__STDC__", "1"), ("__STDC_VERSION__", "201112L"), ("__STDC_HOSTED__", "1"))
+_COMMAND_LINE = "<command line>"
 _OPENING = ("if", "ifdef", "ifndef")
 _DONE = frozenset((*CONDITIONALS, "define", "undef", "error", "warning", "ident", "line", ""))
 """Lines of which nothing is left in a region."""
@@ -78,7 +79,7 @@ def _is_done(token: Token) -> bool:
 
 
 def preprocess(text: Sequence[Token], configuration: Configuration) -> Preprocessed:
-    """The tokens of a file, which are at least one; errors go to their sink (CF0130 to CF0139)."""
+    """The tokens of a file, which are at least one; errors and warnings go to their sink (CF0130 to CF0140)."""
     return _Preprocessor(text[0].origin, configuration).run(text)
 
 
@@ -122,7 +123,7 @@ class _Preprocessor:
             self._macros.pop(name, None)
 
     def _predefine(self, name: str, text: str) -> None:
-        file = SourceFile("<command line>", f"#define {name} {text}")
+        file = SourceFile(_COMMAND_LINE, f"#define {name} {text}")
         (line,) = tokens(Origin(file, self._sink))
         found = macro(directive(line))
         if found is not None:
@@ -303,7 +304,17 @@ class _Preprocessor:
     def _define(self, line: Directive) -> None:
         found = macro(line)
         if found is not None:
+            self._demand_same(found)
             self._macros[found.name] = found
+
+    def _demand_same(self, found: Macro) -> None:
+        """Warns where a line takes a macro of the command line back, without a word about it in the text."""
+        given = self._macros.get(found.name)
+        if given is None or given.span.file.path != _COMMAND_LINE or _text(given) == _text(found):
+            return
+        text = f"this definition of '{found.name}' takes the place of -D {found.name}={_text(given)}"
+        help = f"write '#ifndef {found.name}' before it and '#endif' behind it, or leave -D {found.name} out"
+        self._sink.warning("CF0140", text, found.span, help=help)
 
     def _include(self, line: Directive) -> None:
         named = named_file(line.words) or named_file(self._expander.expand(line.words))
@@ -342,6 +353,10 @@ class _Preprocessor:
 
     def _unreadable(self, line: Directive, message: str, help: str) -> None:
         self._sink.error("CF0136", message, line.line.span, help=help)
+
+
+def _text(macro: Macro) -> str:
+    return " ".join(token.text for token in macro.body)
 
 
 def _drops(groups: Sequence[_Group]) -> bool:

@@ -90,6 +90,19 @@ def test_what_the_command_line_says_is_defined() -> None:
     assert expanded(text, configuration) == "2 4 3 + 3"
 
 
+def test_a_definition_in_the_text_counts_and_warns_where_the_command_line_gives_another_one() -> None:
+    configuration = Configuration((("N", "4"), ("M", "1 + 1")))
+    found, sink = preprocessed("#define N 8\n#define M 1 + 1\nN M", configuration)
+    (warning,) = sink.diagnostics
+    assert (warning.code, warning.severity.value) == ("CF0140", "warning")
+    assert warning.span is not None
+    assert (warning.span.text, warning.span.position) == ("N", (1, 9))
+    assert found.macros["N"].span.file.path == "t.mf"
+    asks = "#ifndef N\n#define N 8\n#endif\n#undef M\n#define M 3\nN M"
+    _, sink = preprocessed(asks, configuration)
+    assert sink.diagnostics == ()
+
+
 def test_what_compilers_define_is_left_to_them() -> None:
     text = "#ifdef __CUDACC__\n#define N 1\nint a;\n#else\n#define N 2\nint b;\n#endif\nint c = N;"
     found, _ = preprocessed(text)
@@ -242,7 +255,7 @@ def test_a_mistake_is_reported_once_where_it_is(name: str) -> None:
 def test_every_code_in_the_readme_has_a_test() -> None:
     package = Path(comprehensive.metafork.preprocessor.__path__[0])
     listed = set(re.findall(r"^\| (CF0\d{3}) ", (package / "README.md").read_text(), re.MULTILINE))
-    assert listed == {code for code, _ in CASES.values()} | {"CF0139"}
+    assert listed == {code for code, _ in CASES.values()} | {"CF0139", "CF0140"}
 
 
 # --- the system's preprocessor as the oracle -----------------------------------------------------------------
