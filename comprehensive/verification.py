@@ -424,9 +424,11 @@ def run_lines(runs: tuple[LeafRuns, ...]) -> list[str]:
     lines = ["emitted code on the CPU against the serial C, bit for bit"] if runs else []
     if any(leaf.rounded for leaf in runs):
         lines[0] += "; sums in another order within rounding"
+    before = ""
     for leaf in runs:
         passed = leaf.runs - len(leaf.failures)
-        told = leaf.reason or f"{passed} of {leaf.runs} points equal"
+        reason, before = "as above" if leaf.reason and leaf.reason == before else leaf.reason, leaf.reason
+        told = reason or f"{passed} of {leaf.runs} points equal"
         if leaf.runs and leaf.refused:
             points = "1 point" if len(leaf.refused) == 1 else f"{len(leaf.refused)} points"
             told += f"; not run at {points}: {leaf.refused[0]}"

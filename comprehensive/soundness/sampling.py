@@ -29,8 +29,8 @@ from comprehensive.loops.interpreter import (
     scalar_values,
 )
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.metafork.ast import ConstantArray, DoWhile, For, Function, While
-from comprehensive.metafork.walk import all_statements_in
+from comprehensive.metafork.ast import ConstantArray, DoWhile, For, Function, IntLiteral, While
+from comprehensive.metafork.walk import all_statements_in, subexpressions
 from comprehensive.poly.moments import moments
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.index_data import (
@@ -64,10 +64,6 @@ MAX_SIMPLE_THREADS = 1 << 18
 
 With 20 points, a leaf and three tiles, 512 x 512 sums of matrices take 15 s to check, 64 x 64 take 4 s.
 """
-_NO_PARAMETER = (
-    "and no parameter makes it smaller: write '#ifndef N' and '#endif' around the '#define N' of its size, and check "
-    "it with -D N=20"
-)
 MAX_BYTES = 1 << 26
 """The most bytes of one array.
 
@@ -291,7 +287,7 @@ def _misfit(
         if _is_of_fixed_size(nest):
             allowed = max(allowed, MAX_SIMPLE_THREADS) if _is_simple(function, nest) else allowed
             if threads > allowed:
-                return f"a region has more than {allowed} threads, {_NO_PARAMETER}"
+                return f"a region has more than {allowed} threads, and no parameter makes it smaller: {_smaller(nest)}"
         if threads > allowed:
             return f"a region has more than {allowed} threads"
     return None
@@ -304,6 +300,16 @@ def _is_of_fixed_size(nest: Nest) -> bool:
         if scalar.value is not None and names_read(scalar.value) <= chosen:
             chosen.add(scalar.name)
     return all(names_read(loop.extent) <= chosen for loop in (*nest.grid, *nest.thread_loops))
+
+
+def _smaller(nest: Nest) -> str:
+    """Return what to do for smaller extents: a number that a macro stands for has the name of the macro as its text."""
+    extents = [loop.extent for loop in (*nest.grid, *nest.thread_loops)]
+    extents += [dim for array in nest.arrays for dim in array.dims or () if dim is not None]
+    numbers = [e.span.text for extent in extents for e in subexpressions(extent) if isinstance(e, IntLiteral)]
+    names = [text for text in dict.fromkeys(numbers) if text.isidentifier()] or ["N"]
+    given = " ".join(f"-D {name}=20" for name in names)
+    return f"check it with {given}, where '#ifndef' and '#endif' are around each '#define'"
 
 
 def _is_simple(function: Function, nest: Nest) -> bool:

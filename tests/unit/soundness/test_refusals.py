@@ -8,9 +8,10 @@ import pytest
 
 from comprehensive.data import template_directory
 from comprehensive.driver import Options, compile_file
+from comprehensive.soundness.emulated import LeafRuns
 from comprehensive.soundness.refusals import TILE_REFUSED
 from comprehensive.soundness.state import State
-from comprehensive.verification import to_json, to_text, verify
+from comprehensive.verification import run_lines, to_json, to_text, verify
 
 DIAGONALS = """void diag(int n, int k, int *m, int B)
 {
@@ -38,9 +39,21 @@ def test_a_turn_that_is_not_for_a_tile_is_no_failure_of_it(last: str, runs: bool
         assert tile.state is (State.HOLDS if runs else State.NOT_CHECKED)
         assert "d + 1 <= n does not hold where d = " in tile.refused[0]
     told = "points equal; not run at" if runs else "no point lets it run at every turn of host code"
-    assert to_text(report).count(f"{told}") == len(tiles)
+    assert to_text(report).count(told) + to_text(report).count("not checked: as above") == len(tiles)
     assert to_json(report)["runs"][1]["refused"] == list(tiles[0].refused)
 
 
 def test_the_condition_that_a_launcher_cites_is_known_by_its_text() -> None:
     assert f'"{TILE_REFUSED}"' in (template_directory() / "launcher" / "functions.h.j2").read_text()
+
+
+def test_a_reason_that_several_kernels_share_is_said_once() -> None:
+    runs = [LeafRuns("f", 0, 0, (), "too large", tile=tile, kind="tile") for tile in (1, 2)]
+    runs += [LeafRuns("f", 0, 4, (), tile=tile, kind="tile") for tile in (3, 4)]
+    told = [line.partition(": ")[2] for line in run_lines(tuple(runs))[1:]]
+    assert told == [
+        "not checked: too large",
+        "not checked: as above",
+        "4 of 4 points equal",
+        "4 of 4 points equal",
+    ]

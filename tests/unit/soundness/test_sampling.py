@@ -172,3 +172,11 @@ def test_a_region_of_fixed_size_runs_where_its_points_are_simple(
         return
     with pytest.raises(NotSampledError, match=rf"more than {limit} threads, and no parameter .*-D N=20"):
         next(drawn)
+
+
+def test_the_macros_that_fix_the_size_of_a_region_are_named(tmp_path: Path) -> None:
+    text = FIXED.replace("j < N", "j < NJ").replace("N", "NI").replace("NIJ", "NJ").replace("][NI]", "][NJ]")
+    text = "#define NJ 190\n" + text.format(size=180, before="", body=LOOP)
+    (plan,) = compiled(tmp_path, text).plan.functions
+    with pytest.raises(NotSampledError, match=r"(?=.*-D NI=20)(?=.*-D NJ=20).* '#ifndef'"):
+        next(samples(plan.function, tuple(region.nest for region in plan.regions), 1))
