@@ -123,6 +123,7 @@ class _RegionBuilder:
             repetition=self._repetition(),
             in_any_order=region.in_any_order,
             is_checked=region.is_checked,
+            is_repeated=region.is_repeated,
         )
 
     def _repetition(self) -> Repetition | None:

@@ -215,6 +215,8 @@ class Nest:
     """Whether the program lets sums be added up in any order, and what else is put together."""
     is_checked: bool = False
     """Whether it has been looked at, in another form, that its loops are parallel."""
+    is_repeated: bool = False
+    """Whether a loop of host code may come to it more than once."""
 
     def scalar(self, name: str) -> Scalar:
         return next(s for s in self.scalars if s.name == name)

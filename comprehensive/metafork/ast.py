@@ -390,6 +390,7 @@ class MetaSchedule:
     and the parameters may point where the region stands.  ``tables`` are the constant arrays of which it reads elements
     that are not known.  ``in_any_order``: the program lets what it puts together be put together in any order.
     ``is_checked``: that its loops are parallel has been looked at in the form that the program has.
+    ``is_repeated``: a loop of host code may come to it more than once.
     """
 
     cache: tuple[str, ...] | None
@@ -408,6 +409,7 @@ class MetaSchedule:
     tables: tuple[ConstantArray, ...] = ()
     in_any_order: bool = False
     is_checked: bool = False
+    is_repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

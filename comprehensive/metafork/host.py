@@ -72,6 +72,8 @@ class Surroundings:
     loops: tuple[HostLoop, ...]
     opaque: frozenset[str]
     is_certain: bool
+    is_repeated: bool
+    """Whether host code may come here more than once in a call."""
     pointers: tuple[HostPointer, ...] = ()
     """The pointers to data, which are found by :mod:`host_pointers`."""
 
@@ -397,6 +399,7 @@ class _Reader:
             self._scopes.governing(),
             frozenset(item.name for item in items if isinstance(item, Opaque)),
             self._is_certain(position),
+            any(scope.kind == "statement" for scope in self._scopes.open),
         )
 
     def _is_certain(self, position: int) -> bool:

@@ -295,6 +295,7 @@ class _FunctionReader:
                 tables,
                 tree.in_any_order,
                 tree.is_checked,
+                around.is_repeated,
             )
             for part in tree.bodies
         )

@@ -12,7 +12,7 @@ Alternatives at the root stand before it, each with its own case discussion or t
     one of, by what it costs
     ├─ product
     │  leaf 0 where ...
-    ├─ overlapped sweeps, not applied: it is in no loop of host code
+    ├─ rows, not applied: the extent of the loop over 'k' is not the same for all points
     └─ as written
        shared_words = 2*s*B + 2
        ...

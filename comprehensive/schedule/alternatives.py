@@ -80,7 +80,11 @@ def of_loops(
     """Return for each region of a program what each recipe for a loop of the host makes of it."""
     made = [(recipe.name, recipe.fit(nests, points)) for recipe in OF_LOOPS]
     return tuple(
-        tuple(Tiling(recipe, _applied(recipe, found[number])) for recipe, found in made)
+        tuple(
+            Tiling(recipe, _applied(recipe, fitted))
+            for recipe, found in made
+            if (fitted := found[number]) is not None
+        )
         for number in range(len(nests))
     )
 

@@ -92,9 +92,10 @@ class LoopRecipe(Recipe, Protocol):
 
     def fit(
         self, nests: Sequence[Nest], points: Sequence[Points | NotApplicable]
-    ) -> tuple[tuple[Nest, RegisterTile] | NotApplicable, ...]:
+    ) -> tuple[tuple[Nest, RegisterTile] | NotApplicable | None, ...]:
         """Return how each region of a program, in order, is cut together with those that follow it; or why it cannot.
 
+        None stands for a region that nothing repeats.
         The nests are the same with the scalars and arrays of all that a launch does.
         """
         ...

@@ -63,7 +63,7 @@ from comprehensive.schedule.sweeps import (
 )
 
 _MOST_COORDINATES = 2
-_NO_LOOP = "it is in no loop of host code, 'for (int t = ...; t < ...; t++)', with nothing but regions in it"
+_OTHER_LOOP = "no loop 'for (int t = ...; t < ...; t++)' with nothing but regions in it is around it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,13 @@ class OverlappedSweeps:
 
     def fit(
         self, nests: Sequence[Nest], points: Sequence[Points | NotApplicable]
-    ) -> tuple[tuple[Nest, RegisterTile] | NotApplicable, ...]:
-        found: list[tuple[Nest, RegisterTile] | NotApplicable] = []
+    ) -> tuple[tuple[Nest, RegisterTile] | NotApplicable | None, ...]:
+        found: list[tuple[Nest, RegisterTile] | NotApplicable | None] = []
         while len(found) < len(nests):
-            repetition = nests[len(found)].repetition
+            nest = nests[len(found)]
+            repetition = nest.repetition
             if repetition is None:
-                found.append(NotApplicable(_NO_LOOP))
+                found.append(NotApplicable(_OTHER_LOOP) if nest.is_repeated else None)
                 continue
             together = slice(len(found), len(found) + repetition.loop.regions)
             try:
