@@ -365,7 +365,19 @@ def complete(
         for symbol in (*quotient.numerator.symbols, *quotient.denominator.symbols):
             if symbol in scope.lower:
                 lower.setdefault(symbol, scope.lower[symbol])
+    _raise(lower, always)
     return Facts(tuple(dict.fromkeys(constraints)), lower)
+
+
+def _raise(lower: dict[str, int], known: tuple[Constraint, ...]) -> None:
+    """Raise the least values of what is known to be at least something else: after ``assert(ld >= w)`` that of ld."""
+    for constraint in known:
+        for name in constraint.polynomial.symbols:
+            rest = Polynomial.symbol(name) - constraint.polynomial
+            if name in lower and name not in rest.symbols and lower.keys() >= set(rest.symbols):
+                least = rest.substitute({s: Polynomial.symbol(s) + lower[s] for s in rest.symbols})
+                if all(term.coefficient >= 0 for term in (least - least.constant_term).terms()):
+                    lower[name] = max(lower[name], int(least.constant_term))
 
 
 @remembered

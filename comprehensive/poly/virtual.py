@@ -4,13 +4,14 @@
 ``1 | N | ...`` made of sizes of data, and ``0 <= j < N`` is proved wherever a reference runs.  Without it two
 coordinates could name one element, which is harmless only for data that the band does not write.  A weight has the
 numbers by which all its terms are multiplied, ``y[(2*i + u)*(2*w) + 2*j + v] --> (2*i + u, 2*j + v)`` with rows of
-``2*w``, if rows are kept so; and it may be a sum, ``u[i*(N + 2) + j]``.
+``2*w``, if rows are kept so; and it may be a sum, ``u[i*(N + 2) + j]``.  For data that is written, weights need not
+divide each other, ``c[l*s + i*N + j]``, where the rows behind a weight are proved to fit into it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import gcd
 from typing import TypeAlias
 
@@ -21,6 +22,8 @@ from comprehensive.poly.indices import ONE, ZERO, scope_of
 from comprehensive.poly.lifting import implied
 from comprehensive.poly.model import Constraint
 
+_MOST_ORDERED = 3
+"""The weights of which all orders are tried, where they do not divide each other."""
 Weights = tuple[tuple[Polynomial, ...], ...]
 _Subscript: TypeAlias = tuple[Reference, Polynomial]
 """A reference with one of its subscripts."""
@@ -87,7 +90,8 @@ def _by_factor(subscript: Polynomial, sizes: Container[str]) -> dict[Polynomial,
 
 
 def _chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polynomial]]:
-    """The data parts of all iterator coefficients, largest first, if each divides the one before.
+    """The data parts of all iterator coefficients, largest first, if each divides the one before; then, for data that
+    is written, those that do not, in all orders.
 
     First each term for itself, ``i*N + i`` being two rows and one, then what an iterator is multiplied with as one sum;
     of these with the greatest number that divides all coefficients of each but the last one, then without.
@@ -101,13 +105,19 @@ def _chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polyn
         whole += [rest for factor, rest in parts.items() if counters.intersection(factor.symbols)]
     terms = [Polynomial.from_terms((term,)) for sum_ in whole for term in sum_.terms()]
     seen: list[list[Polynomial]] = []
+    others: list[list[Polynomial]] = []
     for weights in (_weights(terms), _weights(whole)):
         for chain in (_in_order(weights), _in_order(dict.fromkeys(weights, 1))):
-            if chain not in seen and all(
-                integral_quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)
-            ):
-                seen.append(chain)
+            if chain in seen:
+                continue
+            seen.append(chain)
+            if all(integral_quotient(larger, smaller) is not None for larger, smaller in pairwise(chain)):
                 yield chain
+            elif len(chain) - 1 <= _MOST_ORDERED:
+                others.append(chain)
+    if any(reference.access.mode.writes for reference, _ in subscripts):
+        for chain in others:
+            yield from ([*order, chain[-1]] for order in permutations(chain[:-1]))
 
 
 def _weights(coefficients: Iterable[Polynomial]) -> dict[Polynomial, int]:
@@ -154,13 +164,16 @@ def _begins_alike(chain: list[Polynomial], subscripts: Sequence[_Subscript], beg
 def _are_kept_behind(
     nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Subscript], begin: Polynomial
 ) -> bool:
-    lengths = [integral_quotient(larger, smaller) for larger, smaller in pairwise(chain)]
     for reference, subscript in subscripts:
         split = _split(chain, subscript - begin)
-        facts = facts_at(nest, reference, tuple(s for length in lengths if length for s in length.symbols))
-        for coordinate, length in zip(split[1:], lengths, strict=True):
-            assert length is not None
-            goals = (Constraint(coordinate), Constraint(length - 1 - coordinate))
+        facts = facts_at(nest, reference, tuple(s for weight in chain for s in weight.symbols))
+        for coordinate, (larger, smaller) in zip(split[1:], pairwise(chain), strict=True):
+            length = integral_quotient(larger, smaller)
+            rows = (coordinate + 1) * smaller
+            goals = (
+                Constraint(coordinate),
+                Constraint(larger - rows if length is None else length - 1 - coordinate),
+            )
             for piece in reference.guard.pieces:
                 known = (*facts.constraints, *piece)
                 if not all(implied(goal, known, facts.lower) for goal in goals):

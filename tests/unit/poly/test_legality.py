@@ -166,6 +166,38 @@ def test_elements_that_may_meet_are_not_told_apart(body: str, begin: object, hos
     assert not all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject))
 
 
+STRIDED = """void f(int b, int h, int w, int s, int ld, float *c, int B0, int B1)
+{{
+  {asserted}
+  meta_schedule block(1, B0, B1) {{
+    meta_for (int l = 0; l < b; l++)
+      meta_for (int i = 0; i < h; i++)
+        meta_for (int j = 0; j < w; j++)
+          {body}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asserted", "body", "apart"),
+    [
+        ("assert(s >= h * w);", "c[l*s + i*w + j] = 1;", True),
+        ("assert(s >= h * w);", "c[7 + l*s + i*w + j] += c[7 + l*s + i*w + j];", True),
+        ("assert(ld >= w && s >= h * ld);", "c[l*s + i*ld + j] = 1;", True),
+        ("assert(ld >= h && s >= w * ld);", "c[l*s + j*ld + i] = 1;", True),
+        ("assert(s >= h * w - 1);", "c[l*s + i*w + j] = 1;", False),
+        ("assert(ld >= w && s >= (h - 1) * ld);", "c[l*s + i*ld + j] = 1;", False),
+        ("assert(s >= h * w);", "c[l*s + i*w + j] = c[l*s + i*w + j + 1];", False),
+    ],
+)
+def test_planes_and_rows_that_do_not_divide_each_other_are_told_apart_where_they_are_long_enough(
+    asserted: str, body: str, apart: bool
+) -> None:
+    (subject,) = nests_of(STRIDED.format(asserted=asserted, body=body))
+    assert all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject)) is apart
+
+
 def test_an_indirect_write_is_undecided_and_names_its_term() -> None:
     verdict = dict(parallel_loops(region("a[b[p]] = 1")))["i"]
     assert isinstance(verdict, Undecided)
