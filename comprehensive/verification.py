@@ -36,6 +36,7 @@ from comprehensive.optimize.definition2 import (
 from comprehensive.optimize.tree import Leaf, Tree
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Undecided
+from comprehensive.poly.row_lengths import assert_on_rows
 from comprehensive.runtime.serial import SerialBuildError
 from comprehensive.soundness.difference import values_text
 from comprehensive.soundness.emulated import ROUNDING, TIME_IS_OVER, LeafRuns, build, not_run, run_leaves
@@ -239,8 +240,13 @@ def _legality(nest: Nest, cases: Sequence[_Case]) -> Condition:
     evidence = f"{len(found)} parallel loops are proved to be parallel"
     if doubts and not races:
         races = tuple(_orders(nest, cases))
-        remedy = "make the loops serial, or exclude by assert(...) values that no call has"
-        evidence = f"the order of the iterations counts, {'; '.join(doubts)}: {remedy}"
+        separating = assert_on_rows(nest)
+        remedy = "exclude by assert(...) values that no call has"
+        if separating is not None:
+            remedy = f"write '{separating};' before the region"
+        evidence = (
+            f"the order of the iterations counts, {'; '.join(doubts)}: make the loops serial, or {remedy}"
+        )
     return _condition("legality", evidence, races, tuple(doubts))
 
 

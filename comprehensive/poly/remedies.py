@@ -2,7 +2,7 @@
 
 In: a nest and two iterations that touch one element.  Out: what its author can write::
 
-    c[i * ldc + j], ldc = 0      -->  exclude these values by assert(...)
+    c[i * ldc + j], ldc = 0      -->  exclude these values by assert(ldc >= n)
     path[i][j] and path[i][k]    -->  leave out iterations by an 'if', or read a copy of 'path'
 
 Where the two iterations touch one element whatever the parameters are, no assert on these keeps them apart.
@@ -17,6 +17,7 @@ from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Expr
 from comprehensive.poly.domains import references
 from comprehensive.poly.model import Witness
+from comprehensive.poly.row_lengths import assert_on_rows
 from comprehensive.poly.search import NotEvaluableError, evaluate
 
 _OTHERWISE = (1, 2, 7)
@@ -25,20 +26,21 @@ _OTHERWISE = (1, 2, 7)
 
 def remedies(nest: Nest, witness: Witness) -> tuple[str, ...]:
     """Return what can be written in the place of a serial loop."""
+    excluded = f"exclude these values by {assert_on_rows(nest) or 'assert(...)'}"
     if min(witness.ordinals) < 0:
-        return (_ASSERT,)
+        return (excluded,)
     every = references(nest)
     one, other = (every[ordinal].access for ordinal in witness.ordinals)
     given = {s.name for s in nest.scalars if s.role not in (Role.HOST, Role.PROGRAM, Role.TILE)}
     given &= witness.parameters.keys()
     if any(_decides(guard, given) for access in (one, other) for guard in access.context.guards):
-        return (_ASSERT,)
+        return (excluded,)
     read = {name for access in (one, other) for s in access.subscripts for name in names_read(s)} & given
     for name in sorted(read):
         for more in _OTHERWISE:
             parameters = {**witness.parameters, name: witness.parameters[name] + more}
             if not _meet(one, other, witness, parameters):
-                return (_ASSERT,)
+                return (excluded,)
     apart = "leave out the iterations that meet by an 'if'"
     if one.mode.reads or other.mode.reads:
         return (
@@ -46,9 +48,6 @@ def remedies(nest: Nest, witness: Witness) -> tuple[str, ...]:
             f"read a copy of '{witness.array}' from before the region where its old values are meant",
         )
     return (apart,)
-
-
-_ASSERT = "exclude these values by assert(...)"
 
 
 def _decides(guard: Expr, given: Set[str]) -> bool:

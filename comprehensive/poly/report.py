@@ -8,7 +8,8 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0404 error: iterations meet in an element through a subscript that depends on data, with what the data must be.
 - CF0405 error: floating-point sums are updated atomically, and no option allows another order.
 - CF0413 warning: no call meets a condition of host code around the region, which never runs.
-- CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way.
+- CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way, or the
+  assert that proves it.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
 - CF0415 warning: pointers of host code into the same data may meet (`apart.py`).
 - CF0414 warning: a reference to an array named in ``cache(...)`` stays in global memory, with the reason.
@@ -44,6 +45,7 @@ from comprehensive.poly.model import (
 )
 from comprehensive.poly.remedies import remedies
 from comprehensive.poly.repeats import concrete
+from comprehensive.poly.row_lengths import assert_on_rows
 from comprehensive.poly.user_loops import user_loop, user_values
 from comprehensive.poly.wraps import assert_against_wrapping
 
@@ -100,8 +102,11 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words:
         _meeting(nest, tuple(iterators), span, witness, words, sink)
     help = "the annotation is trusted here; make sure that it is right"
     wrapping = assert_against_wrapping(nest) if undecided else None
+    separating = assert_on_rows(nest) if undecided and wrapping is None else None
     if wrapping is not None:
         help = f"write '{wrapping};' before the region, so that its ranges cannot wrap around; {help}"
+    if separating is not None:
+        help = f"write '{separating};' before the region, with which that is proved; without it {help}"
     for (reason, span), iterators in undecided.items():
         sink.warning(
             "CF0411",

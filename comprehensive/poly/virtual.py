@@ -31,11 +31,11 @@ _Subscript: TypeAlias = tuple[Reference, Polynomial]
 
 def virtual_weights(nest: Nest, array: str, references: Sequence[Reference]) -> Weights:
     """The weights of an array: one row per C subscript, one column per virtual coordinate."""
-    chains = [_kept_chain(nest, references, place) for place in range(nest.array(array).rank)]
-    rank = sum(map(len, chains))
+    kept = [kept_chain(nest, references, place) for place in range(nest.array(array).rank)]
+    rank = sum(map(len, kept))
     rows: list[tuple[Polynomial, ...]] = []
     before = 0
-    for chain in chains:
+    for chain in kept:
         rows.append((*[ZERO] * before, *chain, *[ZERO] * (rank - before - len(chain))))
         before += len(chain)
     return tuple(rows)
@@ -43,28 +43,29 @@ def virtual_weights(nest: Nest, array: str, references: Sequence[Reference]) -> 
 
 def coordinates(weights: Weights, subscripts: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
     """The virtual coordinates of a reference with these subscripts."""
-    chains = [[weight for weight in row if weight != ZERO] for row in weights]
+    rows = [[weight for weight in row if weight != ZERO] for row in weights]
     return tuple(
         part
-        for chain, subscript in zip(chains, subscripts, strict=False)
-        for part in (_split(chain, subscript) if len(chain) > 1 else (subscript,))
+        for chain, subscript in zip(rows, subscripts, strict=False)
+        for part in (split(chain, subscript) if len(chain) > 1 else (subscript,))
     )
 
 
-def _kept_chain(nest: Nest, references: Sequence[Reference], place: int) -> list[Polynomial]:
+def kept_chain(nest: Nest, references: Sequence[Reference], place: int) -> list[Polynomial]:
     """Return the weights of one subscript; 1 alone where it does not run through rows."""
-    subscripts = [(reference, _subscript(reference, place)) for reference in references]
-    for chain in _chains(nest, subscripts):
+    subscripts = subscripts_at(references, place)
+    for chain in chains(nest, subscripts):
         if len(chain) > 1 and _rows_are_kept(nest, chain, subscripts):
             return chain
     return [ONE]
 
 
-def _subscript(reference: Reference, place: int) -> Polynomial:
-    return ZERO if reference.subscripts is None else reference.subscripts[place]
+def subscripts_at(references: Sequence[Reference], place: int) -> list[_Subscript]:
+    """Return the references with their subscript at a place, which is 0 where it is no polynomial."""
+    return [(r, ZERO if r.subscripts is None else r.subscripts[place]) for r in references]
 
 
-def _split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomial, ...]:
+def split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomial, ...]:
     """Return the parts of a subscript: what is multiplied by the same counters goes to the weights as far as it
     contains them, the largest first."""
     sizes = {symbol for weight in chain for symbol in weight.symbols}
@@ -89,7 +90,7 @@ def _by_factor(subscript: Polynomial, sizes: Container[str]) -> dict[Polynomial,
     return found
 
 
-def _chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polynomial]]:
+def chains(nest: Nest, subscripts: Sequence[_Subscript]) -> Iterator[list[Polynomial]]:
     """The data parts of all iterator coefficients, largest first, if each divides the one before; then, for data that
     is written, those that do not, in all orders.
 
@@ -153,10 +154,10 @@ def _rows_are_kept(nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Su
 def _begins_alike(chain: list[Polynomial], subscripts: Sequence[_Subscript], begin: Polynomial) -> bool:
     """Whether coordinates of all subscripts differ from those behind where they begin by the same numbers: else rows
     that are kept there say nothing about the coordinates."""
-    first = _split(chain, begin)
+    first = split(chain, begin)
     return all(
-        tuple(one + other for one, other in zip(first, _split(chain, subscript - begin), strict=True))
-        == _split(chain, subscript)
+        tuple(one + other for one, other in zip(first, split(chain, subscript - begin), strict=True))
+        == split(chain, subscript)
         for _, subscript in subscripts
     )
 
@@ -165,9 +166,9 @@ def _are_kept_behind(
     nest: Nest, chain: list[Polynomial], subscripts: Sequence[_Subscript], begin: Polynomial
 ) -> bool:
     for reference, subscript in subscripts:
-        split = _split(chain, subscript - begin)
+        parts = split(chain, subscript - begin)
         facts = facts_at(nest, reference, tuple(s for weight in chain for s in weight.symbols))
-        for coordinate, (larger, smaller) in zip(split[1:], pairwise(chain), strict=True):
+        for coordinate, (larger, smaller) in zip(parts[1:], pairwise(chain), strict=True):
             length = integral_quotient(larger, smaller)
             rows = (coordinate + 1) * smaller
             goals = (

@@ -282,3 +282,38 @@ def test_a_difference_of_sizes_is_read_where_an_assert_says_that_it_is_no_negati
     )
     nest, *_ = build(parse_clean(text), DiagnosticSink())
     assert [d.code for d in report(nest)] == codes
+
+
+ROWS = """void f(int b, int m, int n, int ld, int s, const float *a, float *c, int B0, int B1)
+{
+  %s
+  meta_schedule block(1, B0, B1) {
+    meta_for (int l = 0; l < b; l++)
+      meta_for (int i = 0; i < m; i++)
+        meta_for (int j = 0; j < n; j++)
+          c[%s] = a[l];
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("subscript", "asserted"),
+    [
+        ("l * m * ld + i * ld + j", "assert(ld >= n);"),
+        ("l * s + i * n + j", "assert(s >= m * n);"),
+        ("l * s + i + j * ld", "assert(s >= ld * n && ld >= m);"),
+        ("(l * m * n + i * n + j) * s", "assert(s >= 1);"),
+        ("l + i + j * s", None),
+    ],
+)
+def test_the_assert_on_rows_that_proves_loops_parallel_is_named(subscript: str, asserted: str | None) -> None:
+    nest, *_ = build(parse_clean(ROWS % ("", subscript)), DiagnosticSink())
+    found = [d for d in report(nest) if d.code in ("CF0401", "CF0411")]
+    assert found
+    if asserted is None:
+        assert [d.help for d in found if re.search(r"assert\(\w", d.help or "")] == []
+        return
+    assert [d.help for d in found if asserted.removesuffix(";") not in (d.help or "")] == []
+    nest, *_ = build(parse_clean(ROWS % (asserted, subscript)), DiagnosticSink())
+    assert report(nest) == ()
