@@ -223,6 +223,7 @@ def operands_of(
         if _lookups(found[name]) or not is_in_extents(nest, tile, loop, found[name]):
             raise _NoPieceError(
                 f"'{data[name]}' is read under a condition, and may not be there where it does not hold"
+                f"{_if_declared(nest, found[name], data[name])}"
             )
     for name, reference in found.items():
         if name in written:
@@ -236,7 +237,7 @@ def operands_of(
             if tile.steps is not None and not is_there:
                 raise _NoPieceError(
                     f"the loop over '{loop.iterator}' is longer at some points, and '{data[name]}' may not be there "
-                    "where another point would read it"
+                    f"where another point would read it{_if_declared(nest, reference, data[name])}"
                 )
             for number, axis in enumerate(pieces[name].axes):
                 if (
@@ -253,6 +254,15 @@ def operands_of(
     if not pieces:
         raise _NoPieceError("the loop reads nothing that changes from step to step")
     return held, pieces
+
+
+def _if_declared(nest: Nest, reference: Index, shown: str) -> str:
+    """Return what to write where nothing says which elements an array has along each of its subscripts."""
+    array = nest.array(reference.array)
+    if array.whole_rows and array.dims is not None and None not in array.dims:
+        return ""
+    extents = "".join(f"[{name}]" for name in "jklmn"[-len(reference.subscripts) :])
+    return f": declare its extents, as in '{shown}{extents}', and write a subscript for each"
 
 
 def _lookups(reference: Index) -> list[Index]:

@@ -221,6 +221,25 @@ def test_what_may_not_be_there_is_not_copied(step: str) -> None:
     assert "'x' is read under a condition" in found.reason
 
 
+def test_what_would_say_that_it_is_there_is_told() -> None:
+    source = (
+        "void f(int m, int k, const float %s, const float w[k], float *y, int B) { meta_schedule block(B) {"
+        " meta_for (int i = 0; i < m; i++) { float s = 0;"
+        " for (int l = 0; l < k; l++) { if (w[l] == 0) continue; s += %s * w[l]; } y[i] = s; } } }"
+    )
+    asked = "declare its extents, as in 'a[m][n]', and write a subscript for each"
+    spelled = (
+        ("*a", "a[i * k + l]", True),
+        ("a[m * k]", "a[i * k + l]", True),
+        ("a[m][k]", "a[i][l]", False),
+    )
+    for declared, element, told in spelled:
+        (nest,) = map(normalize, nests_of(source % (declared, element)))
+        (found,) = (tiling.result for tiling in tilings(nest) if tiling.recipe == "rows")
+        assert isinstance(found, NotApplicable) is told
+        assert not isinstance(found, NotApplicable) or found.reason.endswith(asked)
+
+
 SYMMETRIC = (
     "float s = 0; for (int l = 0; l < k; l++) s += (l <= i ? a[i][l] : a[l][i]) * b[l][j]; c[i][j] = s;"
 )
