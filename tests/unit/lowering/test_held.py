@@ -39,7 +39,10 @@ ONE_BAND = {
     "left": ("for (int k = 0; k < n; k++) { if (x[k] < -0.5f) break; c[i] += x[k]; }", False),
     "other elements": ("for (int k = 0; k < m; k++) t[i][k] += x[i];", False),
     "one of them": ("for (int k = 0; k < m; k++) t[i][0] += t[i][k];", False),
-    "by data": ("for (int k = 0; k < m; k++) { int z = 0; while (x[z] < k) { c[i] += 1; z = z + 1; } }", False),
+    "by data": (
+        "for (int k = 0; k < m; k++) { int z = 0; while (x[z] < k) { c[i] += 1; z = z + 1; } }",
+        False,
+    ),
     "more often than where": ("for (int k = 0; k < m; k++) { if (i > 2) c[i] += k; c[i] = c[i] * 2; }", True),
     "where and perhaps": (
         "for (int k = 0; k < m; k++) if (i > 2) { c[i] += k; if (x[k] < 0) c[i] = 1; }",
