@@ -168,3 +168,34 @@ KERNEL trailing(int n, int k, int q, float *a)
   for (int l = k; l < k + q; l++) sum -= a[i * n + l] * a[l * n + j];
   a[i * n + j] = sum;
 }
+
+KERNEL low_rank(int m, int n, int k, int r, float scale, const float *x, const float *w, const float *p, const float *q,
+    float *y)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0, low = 0;
+  for (int l = 0; l < k; l++) sum += x[i * k + l] * w[j * k + l];
+  for (int l = 0; l < r; l++) low += p[i * r + l] * q[l * n + j];
+  y[i * n + j] = sum + scale * low;
+}
+
+KERNEL cell(int m, int k, int r, const float *w, const float *x, const float *u, const float *h, const float *b,
+    float *y)
+{
+  const int i = last();
+  if (i >= m) return;
+  float sum = b[i];
+  for (int l = 0; l < k; l++) sum += w[i * k + l] * x[l];
+  for (int l = 0; l < r; l++) sum += u[i * r + l] * h[l];
+  y[i] = sum > 0 ? sum : 0;
+}
+
+KERNEL matvec_unrolled(int m, int n, const float *a, const float *x, float *y)
+{
+  const int i = last();
+  if (i >= m) return;
+  float sum = 0;
+  for (int j = 0; j < n; j++) sum += a[i * n + j] * x[j];
+  y[i] = sum;
+}
