@@ -48,39 +48,17 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_operands
-from comprehensive.metafork.walk import elements, elements_in, statements_in
+from comprehensive.metafork.walk import elements, elements_in
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.bounded_reads import without_bounds
 from comprehensive.schedule.box_copies import BoxCopies
 from comprehensive.schedule.box_epilogue import BoxEpilogue
 from comprehensive.schedule.box_nest import LoopNest
 from comprehensive.schedule.boxes import Boxes
-from comprehensive.schedule.context import OF_ARRAYS, ONE, ZERO, TileContext
+from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.fragments import Fragments
 from comprehensive.schedule.legality import types_in
-from comprehensive.schedule.operands import has_steps
-from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.reference_groups import loop_nest
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
-
-
-def box_kernel(context: TileContext) -> TileKernel:
-    """The kernel of points whose loops read boxes."""
-    tile = context.tile
-    loops = loop_nest(context.nest, tile)
-    made = BoxLoop.of(context, loops)
-    alignments = made.epilogue.alignments()
-    return TileKernel(
-        made.body(),
-        (*tile.sizes, tile.depth, tile.stages),
-        made.boxes.words(),
-        made.boxes.demands(),
-        alignments,
-        (4, 2, 1) if alignments else (),
-        extents=tuple(loop.bound for loop in loops.path) if made.around.is_loop_alone else (),
-        step=Name(tile.depth),
-        in_rows=loops.rows is not None,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +82,9 @@ class BoxLoop:
     """Whether the limits may cut the tile: points outside of them take part in the steps."""
 
     @staticmethod
-    def of(context: TileContext, loops: LoopNest) -> BoxLoop:
-        names = (
-            {a.name for a in context.nest.arrays}
-            | {s.name for s in context.nest.scalars}
-            | set(context.limits)
-        )
-        names |= {c.name for c in (*context.tile.coordinates, *context.tile.batch)} | set(context.tile.sizes)
-        names |= {context.tile.depth, context.tile.stages, context.tile.blocks}
-        statements = list(statements_in(context.tile.alternatives[0].body))
-        names |= {s.name for s in statements if isinstance(s, Declare)}
-        names |= {s.iterator for s in statements if isinstance(s, For)}
-        names |= {p.name for a in context.nest.arrays for p in context.strides[a.name]}
-        of_arrays = {
-            f"{base}_{a.name}" for base in OF_ARRAYS if base != "private" for a in context.nest.arrays
-        }
-        names |= {name for base, name in context.names.items() if base not in of_arrays}
-        name = Namer(names)
-        first = len(context.tile.coordinates)
-        limits = tuple(context.limit(first + n) for n in range(len(loops.path)))
-        runs = conjunction([has_steps(limit) for limit in limits])
+    def of(
+        context: TileContext, loops: LoopNest, limits: Sequence[Expr], around: AroundLoop, name: Namer
+    ) -> BoxLoop:
         boxes = Boxes.of(context, loops, name)
         return BoxLoop(
             context,
@@ -131,7 +92,7 @@ class BoxLoop:
             limits,
             boxes,
             BoxCopies.of(boxes, name),
-            AroundLoop(context, loops.before, loops.after, loops.held, dict.fromkeys(loops.held, runs)),
+            around,
             {iterator: name(f"{iterator}_first") for iterator in loops.in_pieces},
             {iterator: name(f"{iterator}_left") for iterator in loops.in_pieces},
             name(f"{loops.rows}_turns") if loops.rows else "",
@@ -146,27 +107,27 @@ class BoxLoop:
     def epilogue(self) -> BoxEpilogue:
         return BoxEpilogue(self.context, self.boxes, self.around)
 
-    def body(self) -> tuple[KernelStmt, ...]:
-        """The kernel after the places of blocks and threads."""
-        around = self.around
-        jam = self._jam(scalars_of((*around.before, *around.after)), self._of_registers)
+    def staged(self) -> tuple[KernelStmt, ...]:
+        """Return the declarations of the places of boxes in shared memory."""
+        return self.boxes.tiles()
+
+    def feeds(self) -> tuple[KernelStmt, ...]:
+        """Return the declarations of what copies the boxes."""
+        pairs = zip(self.copies.comments(), self.copies.feeds(), strict=True)
+        return (*self.copies.counts(), *(part for pair in pairs for part in pair))
+
+    def done(self, before: tuple[Stmt, ...]) -> tuple[KernelStmt, ...]:
+        """The statements before the loops, and these."""
         return (
-            *self.boxes.tiles(),
-            self._thread(),
-            *self.copies.counts(),
-            *(
-                part
-                for pair in zip(self.copies.comments(), self.copies.feeds(), strict=True)
-                for part in pair
-            ),
-            *around.comments(),
-            *around.loaded(jam),
-            *self._begun_points(jam),
+            *self._begun_points(self.jam_around(), before),
             *self._turns(),
             *self._first_pieces(),
             *self._loop(0),
-            *self.epilogue.stored(jam),
         )
+
+    def jam_around(self) -> UnrollAndJam:
+        """Return what does statements around the loops for all points of a thread."""
+        return self._jam(scalars_of((*self.around.before, *self.around.after)), self._of_registers)
 
     def _jam(self, scalars: frozenset[str], reference: Callable[[Expr], Expr]) -> UnrollAndJam:
         return UnrollAndJam(self.context, scalars, self.boxes.places(), reference)
@@ -218,17 +179,18 @@ class BoxLoop:
         found = substitute(reference, last)
         return Conditional(conjunction(conditions), found, ZERO) if conditions else found
 
-    def _begun_points(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
+    def _begun_points(self, jam: UnrollAndJam, before: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Return the statements before the loops; those that are alike for all points need not be inside the limits."""
         scalars = {s.name for s in self.context.nest.scalars}
-        declared = [s for s in self.around.before if isinstance(s, Declare) and s.initial is not None]
-        if len(declared) < len(self.around.before) or any(
+        declared = [s for s in before if isinstance(s, Declare) and s.initial is not None]
+        if len(declared) < len(before) or any(
             not names_read(s.initial) <= scalars for s in declared if s.initial is not None
         ):
-            return self.around.begun(jam)
+            return self.around.begun(jam, before)
         return tuple(statement for s in declared for statement in jam.declared(s))
 
-    def _thread(self) -> Stmt:
+    def thread(self) -> Stmt:
+        """Return the declaration of the number of the thread."""
         number: Expr = self.context.name("t0")
         for n, c in list(enumerate(self.context.tile.coordinates))[1:]:
             number = Binary("+", Binary("*", number, Name(c.threads)), self.context.name(f"t{n}"))

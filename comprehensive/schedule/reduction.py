@@ -13,14 +13,13 @@ Every sum keeps its order, so that the result is the same to the bit (`around_lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from comprehensive.algebra import Polynomial
-from comprehensive.algebra.polynomial import Term
 from comprehensive.kernel_ir.kernel import Await, Barrier, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
+from comprehensive.kernel_ir.words import most_words
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
@@ -70,16 +69,6 @@ def reduction(
         extents=(made.parts[0].loop.bound,) if made.around.is_loop_alone else (),
         step=Name(tile.depth),
     )
-
-
-def most_words(each: Sequence[Polynomial]) -> Polynomial:
-    """Return words that are enough for each of the layouts, one after the other: of each term the largest factor."""
-    largest: dict[tuple[tuple[str, int], ...], Term] = {}
-    for term in (term for words in each for term in words.terms()):
-        before = largest.get(term.powers)
-        if before is None or before.coefficient < term.coefficient:
-            largest[term.powers] = term
-    return Polynomial.from_terms(largest.values())
 
 
 @dataclass(frozen=True, slots=True)

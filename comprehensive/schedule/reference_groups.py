@@ -51,24 +51,35 @@ from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.elements_read import ElementsRead
 from comprehensive.schedule.legality import division_obstacle, jam_obstacle
 from comprehensive.schedule.mapped_subscripts import MappedSubscript, mapped_subscript
-from comprehensive.schedule.operands import loops_of
+from comprehensive.schedule.operands import loops_beside, loops_of
 
 
 class NoBoxError(Exception):
     """The error that says why there are no boxes, in the user's names."""
 
 
-def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
-    """The loops of a point and what they read.  Raises NoBoxError where that is no boxes."""
+def loop_nests(nest: Nest, tile: RegisterTile) -> tuple[LoopNest, ...]:
+    """The loops of a point and what they read, those beside each other one after the other.  Raises NoBoxError where
+    that is no boxes."""
     body = tile.alternatives[0].body
     if (obstacle := jam_obstacle(nest, body)) is not None:
         raise NoBoxError(obstacle)
     if len(tile.alternatives) > 1:
         raise NoBoxError("there is a serial loop under a condition")
-    path = loops_of(nest, tile)
-    if (obstacle := division_obstacle(nest, tile, path[:1])) is not None:
+    paths = tuple((loop,) for loop in loops_beside(nest, tile)) or (loops_of(nest, tile),)
+    if (obstacle := division_obstacle(nest, tile, tuple(path[0] for path in paths))) is not None:
         raise NoBoxError(obstacle)
-    _check_loops(body, path)
+    return tuple(_nest_of(nest, tile, body, path, paths) for path in paths)
+
+
+def _nest_of(
+    nest: Nest,
+    tile: RegisterTile,
+    body: tuple[Stmt, ...],
+    path: tuple[For, ...],
+    paths: Sequence[tuple[For, ...]],
+) -> LoopNest:
+    _check_loops(tuple(s for s in body if s is path[0] or all(s is not other for other, *_ in paths)), path)
     found = _of_pieces(nest, tile, body, path, None)
     if len(path) > 1 and path[-2].body == (path[-1],):
         try:

@@ -21,7 +21,7 @@ from comprehensive.schedule.coalesced_epilogue import stored_by_neighbours
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.gemm_loop import patch_steps
-from comprehensive.schedule.instances import Instance, for_wide_elements, table
+from comprehensive.schedule.instances import Instance, for_wide_elements, table, with_room_for_sums
 from comprehensive.schedule.operands import loop_of, reduction_loops, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
@@ -45,4 +45,4 @@ class Product:
         return reduction(context, BlockOrder.GROUPS, patch_steps, ends=stored_by_neighbours)
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-        return for_wide_elements(kernel, table("product"))
+        return with_room_for_sums(kernel, tile, for_wide_elements(kernel, table("product")))

@@ -22,7 +22,7 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
-from comprehensive.schedule.box_loop import box_kernel
+from comprehensive.schedule.box_kernel import box_kernel
 from comprehensive.schedule.box_nest import LoopNest, ReferenceGroup
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.equalize import equalized
@@ -32,7 +32,7 @@ from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_loops, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.reference_groups import NoBoxError, loop_nest
+from comprehensive.schedule.reference_groups import NoBoxError, loop_nests
 from comprehensive.schedule.row_numbers import with_row_numbers_inside
 
 MOST_COORDINATES = 3
@@ -53,19 +53,23 @@ class WindowProduct:
         for number in range(min(len(even.coordinates), MOST_COORDINATES), 0, -1):
             inner = with_inner(even, number)
             try:
-                loops = loop_nest(nest, inner)
+                nests = loop_nests(nest, inner)
             except NoBoxError as error:
                 reasons.append(str(error))
                 continue
             names = [c.name for c in inner.coordinates]
-            if even == tile and not loops.uncached and not loops.bounding:
-                fits = number == 1 or any(_is_shared(group, names[0]) for group in loops.groups)
+            if even == tile and not any(loops.uncached or loops.bounding for loops in nests):
+                groups = (group for loops in nests for group in loops.groups)
+                fits = number == 1 or any(_is_shared(group, names[0]) for group in groups)
             else:
-                fits = _is_worthwhile(loops, names)
-                reasons += [*loops.uncached.values(), "no box that differs between points serves several"]
+                fits = any(_is_worthwhile(loops, names) for loops in nests)
+                reasons += [reason for loops in nests for reason in loops.uncached.values()]
+                reasons.append("no box that differs between points serves several")
             if fits:
-                conditions = (*inner.conditions, *loops.conditions, *_wide_enough(inner, loops))
-                return replace(inner, conditions=conditions)
+                demanded = (
+                    each for loops in nests for each in (*loops.conditions, *_wide_enough(inner, loops))
+                )
+                return replace(inner, conditions=tuple(dict.fromkeys((*inner.conditions, *demanded))))
         return NotApplicable(reasons[0])
 
     def lower(self, context: TileContext) -> TileKernel:

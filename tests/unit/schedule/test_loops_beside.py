@@ -8,12 +8,19 @@ import pytest
 
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.plan import TilePlan
+from comprehensive.kernel_ir.words import most_words
 from comprehensive.metafork.ast import For, Name
 from comprehensive.optimize.tree import Tree
-from comprehensive.schedule.reduction import most_words
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
-from tests.unit.schedule.tile_runs import compilation_of, recipes_of, refusable, run_all, warnings_of
+from tests.unit.schedule.tile_runs import (
+    compilation_of,
+    numbers_of,
+    recipes_of,
+    refusable,
+    run_all,
+    warnings_of,
+)
 
 PLANE = """void f(int m, int n, int p, int q, {parameters}, int B0, int B1)
 {{
@@ -109,6 +116,40 @@ CASES: dict[str, tuple[str, Arrays]] = {
         OF_LINE,
     ),
 }
+WINDOWS: dict[str, tuple[str, Arrays]] = {
+    "four products a turn, and what is left": (
+        PLANE.format(
+            parameters="const float *a, const float *b, float *y",
+            body="float s = 0; int k = 0; for (; k + 3 < p; k += 4) s += a[i*p + k] * b[j*p + k]"
+            " + a[i*p + k + 1] * b[j*p + k + 1] + a[i*p + k + 2] * b[j*p + k + 2] + a[i*p + k + 3] * b[j*p + k + 3];"
+            "for (; k < p; k++) s += a[i*p + k] * b[j*p + k]; y[i*n + j] = s;",
+        ),
+        {**OF_PLANE, "b": (("n", "p"), "f4")},
+    ),
+    "two windows of one element": (
+        PLANE.format(
+            parameters="const float a[m + p][n], const float b[p], const float c[m][n + 3*q], const float d[q], "
+            "float y[m][n]",
+            body="for (int k = 0; k < p; k++) y[i][j] += a[i + k][j] * b[k]; y[i][j] *= 0.5f;"
+            "for (int k = 0; k < q; k++) y[i][j] -= c[i][j + 2*k] * d[k] + c[i][j + 2*k + 1];",
+        ),
+        {
+            "a": (("m + p", "n"), "f4"),
+            "b": (("p",), "f4"),
+            "c": (("m", "n + 3*q"), "f4"),
+            "d": (("q",), "f4"),
+            "y": (("m", "n"), "f4"),
+        },
+    ),
+    "rows by four, and what is left": (
+        LINE.format(
+            parameters="const float *a, const float *u, float *y",
+            body="float s = y[i]; int k; for (k = 0; k < (p & ~3); k += 4) s += a[i*p + k] * u[k] "
+            "+ a[i*p + k+1] * u[k+1] + a[i*p + k+2] * u[k+2] + a[i*p + k+3] * u[k+3]; for (; k < p; k++) s += a[i*p + k] * u[k]; y[i] = s;",
+        ),
+        OF_LINE,
+    ),
+}
 LEFT = {
     "the second one reads what the first one stores": LINE.format(
         parameters="float a[m][p], const float c[m][q], float y[m]",
@@ -142,6 +183,27 @@ def test_every_instance_computes_what_the_serial_program_does(case: str, tmp_pat
     assert recipes_of(source)[recipe] is None
     refused = run_all(source, arrays, PLANES if recipe == "product" else LINES, tmp_path)
     assert {number for number, _ in refused} <= refusable(source)
+
+
+@pytest.mark.parametrize("case", quick_of(WINDOWS, {"four products a turn, and what is left"}))
+def test_windows_one_after_the_other_compute_what_the_serial_program_does(case: str, tmp_path: Path) -> None:
+    source, arrays = WINDOWS[case]
+    assert recipes_of(source)["window product"] is None
+    is_line = arrays is OF_LINE
+    refused = run_all(source, arrays, LINES if is_line else PLANES, tmp_path)
+    # Boxes of rows by four are four times as long: some are too large.
+    assert set(numbers_of(source, "window product")) - {number for number, _ in refused}
+
+
+def test_two_sums_of_a_point_have_room_in_registers() -> None:
+    """Two blocks of the table leave a thread 128 registers; one block leaves it as many as it needs."""
+    two, one = (
+        plan_of(CASES[case][0], "product").instances
+        for case in ("a product and one of low rank", "both add to one element")
+    )
+    assert [i.sizes[:-1] for i in two] == [i.sizes[:-1] for i in one]
+    assert (one[0].sizes[-1], two[0].sizes[-1]) == (2, 1)
+    assert all(a.sizes[-1] <= b.sizes[-1] for a, b in zip(two, one, strict=True))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -10,7 +10,7 @@ import pytest
 from comprehensive.loops.normalize import normalize
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.instances import Instance
-from comprehensive.schedule.reference_groups import loop_nest
+from comprehensive.schedule.reference_groups import loop_nests
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
@@ -435,9 +435,9 @@ def test_the_corners_of_diagonals_need_whole_rows() -> None:
     assert isinstance(found, Applied)
     variant = found.fragment
     assert variant.tile is not None
-    assert loop_nest(variant.nest, variant.tile).uncached == {}
+    assert loop_nests(variant.nest, variant.tile)[0].uncached == {}
     arrays = tuple(replace(array, whole_rows=False) for array in variant.nest.arrays)
-    loops = loop_nest(replace(variant.nest, arrays=arrays), variant.tile)
+    (loops,) = loop_nests(replace(variant.nest, arrays=arrays), variant.tile)
     assert {reference.array for reference in loops.uncached} == {"a"}
 
 

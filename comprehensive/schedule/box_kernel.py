@@ -1,0 +1,109 @@
+"""The kernel of points whose serial loops read boxes: loops in each other, or several one after the other.
+
+In: a context.  Out: the statements of the kernel::
+
+    all points inside of the limits: sum = 0
+    the loops over boxes (`box_loop.py`); for each further loop: what stands before it, and its boxes in their place
+    all points inside of the limits: out[y0][y1][y2] = sum
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from comprehensive.kernel_ir.kernel import Await, Barrier
+from comprehensive.kernel_ir.terms import conjunction
+from comprehensive.kernel_ir.words import most_words
+from comprehensive.metafork.ast import Binary, Declare, Expr, For, Index, Name, Stmt
+from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import statements_in
+from comprehensive.schedule.around_loop import AroundLoop
+from comprehensive.schedule.box_loop import BoxLoop
+from comprehensive.schedule.box_nest import LoopNest
+from comprehensive.schedule.context import OF_ARRAYS, ZERO, TileContext
+from comprehensive.schedule.operands import has_steps
+from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.reference_groups import loop_nests
+
+
+def box_kernel(context: TileContext) -> TileKernel:
+    """The kernel of points whose loops read boxes, those beside each other one after the other."""
+    tile = context.tile
+    nests = loop_nests(context.nest, tile)
+    limits = [_limits(context, loops, are_several=len(nests) > 1) for loops in nests]
+    around, between = _around(context, nests, limits)
+    name = Namer(_taken(context))
+    made = [
+        BoxLoop.of(context.of_loop(number), loops, of_loops, around, name)
+        for number, (loops, of_loops) in enumerate(zip(nests, limits, strict=True))
+    ]
+    (first, *others), (before, *befores) = made, between
+    jam = made[-1].jam_around()
+    body = (
+        *first.staged(),
+        first.thread(),
+        *first.feeds(),
+        *around.comments(),
+        *around.loaded(jam),
+        *first.done(before),
+        *(
+            statement
+            for each, statements in zip(others, befores, strict=True)
+            for statement in (Await(ZERO), Barrier(), *each.staged(), *each.feeds(), *each.done(statements))
+        ),
+        *made[-1].epilogue.stored(jam),
+    )
+    alignments = {a.array: a for each in reversed(made) for a in each.epilogue.alignments()}
+    return TileKernel(
+        body,
+        (*tile.sizes, tile.depth, tile.stages),
+        most_words([each.boxes.words() for each in made]),
+        tuple(dict.fromkeys(demand for each in made for demand in each.boxes.demands())),
+        tuple(alignments.values()),
+        (4, 2, 1) if alignments else (),
+        extents=tuple(loop.bound for loop in nests[0].path) if around.is_loop_alone else (),
+        step=Name(tile.depth),
+        in_rows=any(loops.rows is not None for loops in nests),
+    )
+
+
+def _limits(context: TileContext, loops: LoopNest, *, are_several: bool) -> tuple[Expr, ...]:
+    """The bounds of loops in each other, or of one of several, as the kernel calls them."""
+    first = len(context.tile.coordinates)
+    if are_several:
+        return tuple(map(context.bound, loops.path))
+    return tuple(context.limit(first + n) for n in range(len(loops.path)))
+
+
+def _around(
+    context: TileContext, nests: Sequence[LoopNest], limits: Sequence[Sequence[Expr]]
+) -> tuple[AroundLoop, list[tuple[Stmt, ...]]]:
+    """Return what is around the loops, and the statements before each of them that stand behind the one before."""
+    body = context.tile.alternatives[0].body
+    places = [body.index(loops.path[0]) for loops in nests]
+    begins = [0, *(place + 1 for place in places)]
+    between = [body[begin:place] for begin, place in zip(begins, places, strict=False)]
+    held: dict[str, Index] = {}
+    runs: dict[str, Expr] = {}
+    for loops, of_loops in zip(nests, limits, strict=True):
+        run = conjunction([has_steps(limit) for limit in of_loops])
+        for array, element in loops.held.items():
+            held[array] = element
+            runs[array] = Binary("||", runs[array], run) if array in runs else run
+    before = tuple(s for statements in between for s in statements)
+    return AroundLoop(context, before, body[begins[-1] :], held, runs, are_several=len(nests) > 1), between
+
+
+def _taken(context: TileContext) -> set[str]:
+    """The names of a kernel that its boxes may not have."""
+    names = (
+        {a.name for a in context.nest.arrays} | {s.name for s in context.nest.scalars} | set(context.limits)
+    )
+    names |= {c.name for c in (*context.tile.coordinates, *context.tile.batch)} | set(context.tile.sizes)
+    names |= {context.tile.depth, context.tile.stages, context.tile.blocks}
+    statements = list(statements_in(context.tile.alternatives[0].body))
+    names |= {s.name for s in statements if isinstance(s, Declare)}
+    names |= {s.iterator for s in statements if isinstance(s, For)}
+    names |= {p.name for a in context.nest.arrays for p in context.strides[a.name]}
+    of_arrays = {f"{base}_{a.name}" for base in OF_ARRAYS if base != "private" for a in context.nest.arrays}
+    return names | {name for base, name in context.names.items() if base not in of_arrays}
