@@ -65,11 +65,12 @@ def shared_files(plan: ProgramPlan, texts: Iterable[str], version: str) -> Mappi
 def _finished(text: str, plan: ProgramPlan) -> str:
     """The text with what it includes, where it is to stand alone; lines that the user has not written are short.
 
-    In host code these are lines that speak of the state of a call; what the user has written follows behind a mark.
+    In host code, which follows behind a heading, these are lines that speak of the state of a call.
     """
-    generated, heading, written = text.partition(HOST_CODE)
+    generated, heading, below = text.partition(HOST_CODE)
+    rest_of_heading, end_of_line, written = below.partition("\n")
     lines = (broken(line) if "cf_state" in line else [line] for line in written.split("\n"))
     code = "\n".join(part for parts in lines for part in parts)
-    generated = _MORE_BLANK_LINES.sub("\n\n", laid_out(generated))
-    text = f"{generated}{heading}{code}"
+    generated = _MORE_BLANK_LINES.sub("\n\n", laid_out(f"{generated}{heading}{rest_of_heading}"))
+    text = f"{generated}{end_of_line}{code}"
     return with_files_inside(text) if plan.single_file else text

@@ -1,7 +1,7 @@
 """The languages in which the tool prints calls of its own arithmetic: C for headers, JavaScript for pages.
 
 In: names and integers.  Out: their text.  Everything else of an expression is calls of functions that both languages
-have under the same names (`templates/host/runtime.h.j2` and `templates/report/arithmetic.js`)::
+have under the same names (`templates/runtime/cf_runtime.h` and `templates/report/arithmetic.js`)::
 
     cf_plus(cf_times(2, cf_amount(B)), 2)        -->  C
     cf_plus(cf_times(2n, cf_amount(v.B)), 2n)    -->  JAVASCRIPT

@@ -2,6 +2,8 @@
 
 ::
 
+    sweeps: b[y] = f(a[...]), a[y] = g(b[...]), b[y] = f(a[...]), ...      each a launch
+        -->
     sweep 0: first_grid[place] = f(a[...]);  barrier
     for (sweep = 1; sweep < sweeps; sweep += 2) {
       second_grid[place] = g(first_grid[...]);  barrier

@@ -2,6 +2,8 @@
 
 ::
 
+    float sum = 0.5;  for (k) sum += a[y][k] * x[k];  y[y] = sum
+        -->
     float sum = 0
     for (step < steps)   for s < S: four neighbouring steps of the loop a thread, beside those of the D - 1 others:
                          sum += a[y][..] * x[..]

@@ -2,7 +2,9 @@
 
 ::
 
-    for (row < U0 + 4)                     of U0 points above each other that read five rows each
+    for each of U0 points above each other:  float sum = 0;  for (s < 5) sum += in[y + s][..] ...;  out[y][..] = sum
+        -->
+    for (row < U0 + 4)
       window[..] = in[row][..]
       for each step s < 5:                 what the point of row (row - s) does with it, where the thread has one
         for e < 4:  sum[row - s][e] += window[e + ..] ...

@@ -2,6 +2,8 @@
 
 ::
 
+    for each point y of a thread:  b[y] = ... a[y + ..] ...
+        -->
     for each vector v of a thread:  first = the first of four points
         for each row r0:  window_a[..] = what they read (`windows.py`)
                           for e < 4: value_b[r0][e] = ... window_a[e + ..] ...

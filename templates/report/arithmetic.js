@@ -1,4 +1,4 @@
-/* The arithmetic of selection, function by function as the generated header has it (templates/host/runtime.h.j2).
+/* The arithmetic of selection, function by function as the generated header has it (templates/runtime/cf_runtime.h).
    Integers are of any size here: a count that the header takes for "64 bits or more" is exact. */
 const CF_UNDEFINED = null;
 const CF_LARGEST = (1n << 63n) - 1n;

@@ -10,6 +10,7 @@ import pytest
 
 from comprehensive.codegen.host import header_text, source_text
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.codegen.wrap import MOST
 from comprehensive.diagnostics import CompileError
 from comprehensive.loops.ir import Role, Scalar
 from comprehensive.metafork.ast import Function, Parameter, ScalarType
@@ -108,6 +109,12 @@ def test_function_without_program_parameters_and_without_conditions_compiles(tmp
         '#include "copy2.h"\nint unit(void) { return 0; }\n', ".c", ("-std=c99", *WARNINGS), tmp_path
     )
     assert "int unused;" in (tmp_path / "copy2.h").read_text()
+
+
+def test_no_line_is_long_because_of_the_name_of_the_source() -> None:
+    plan = replace(smooth_plan(), source_path=f"{'a_long_name_' * 7}.mf")
+    for text in (header_text(plan, "0.1.0"), source_text(plan, KERNELS, "0.1.0")):
+        assert max(map(len, text.split("\n"))) <= MOST
 
 
 def test_array_that_host_code_declares_is_an_error_with_help() -> None:
