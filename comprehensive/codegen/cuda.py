@@ -5,11 +5,9 @@ In: a :class:`Kernel`.  Out: the text of its ``__global__`` function, laid out a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import assert_never, cast
-
-from typing_extensions import TypeIs
 
 from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.conversions import storage_headers, with_conversions
@@ -33,6 +31,7 @@ from comprehensive.kernel_ir.kernel import (
     KernelStmt,
     LoadMatrices,
     MultiplyAdd,
+    OfKernel,
     Put,
     SharedTile,
     Stage,
@@ -42,12 +41,10 @@ from comprehensive.kernel_ir.kernel import (
     VectorStore,
 )
 from comprehensive.loops.access import names_read
-from comprehensive.metafork.ast import Assign, For, If, Index, IntLiteral, ScalarType, Stmt
+from comprehensive.metafork.ast import Assign, Index, IntLiteral, ScalarType
 from comprehensive.metafork.own_statement import OwnStatement
-from comprehensive.metafork.printer import print_assignment, print_expr, print_stmts
+from comprehensive.metafork.printer import INDENT, print_assignment, print_expr, print_stmts
 from comprehensive.metafork.walk import statements_in
-
-INDENT = "  "
 
 
 def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
@@ -70,7 +67,9 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         demands=[print_expr(demand) for demand in kernel.demands],
         shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
         body="\n".join(
-            part for line in _lines(kernel.body, 1, _Style.of(kernel, marked)) for part in wrapped(line)
+            part
+            for line in _Style.of(kernel, marked).text(kernel.body).splitlines()
+            for part in wrapped(line)
         ),
     )
 
@@ -172,104 +171,81 @@ class _Style:
         shared = {s.name: s.type for s in statements_in(kernel.body) if isinstance(s, SharedTile)}
         return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer} | shared)
 
+    def text(self, body: Sequence[KernelStmt]) -> str:
+        """The lines of the body of a kernel; with marks, what follows it stands in no source."""
+        if not self.marked:
+            return print_stmts(body, 1, assignment=self.assignment, own=_own)
+        return print_stmts(body, 1, mark, self.assignment, _own) + GENERATED_LINE
+
     def assignment(self, statement: Assign) -> str:
         if not statement.atomic:
             return print_assignment(statement)
         assert isinstance(statement.target, Index)
         return atomic_call(statement, self.types[statement.target.array])
 
-    def of_thread(self, statement: Stmt, depth: int) -> list[str]:
-        """The lines of a statement of one thread."""
-        if not self.marked:
-            return print_stmts((statement,), depth, assignment=self.assignment).splitlines()
-        return (print_stmts((statement,), depth, mark, self.assignment) + GENERATED_LINE).splitlines()
+
+def _own(statement: OwnStatement, margin: str) -> str:
+    """The text of a statement that only kernels have, behind a margin."""
+    return "".join(f"{margin}{line}\n" for line in _lines(cast("OfKernel", statement)))
 
 
-def _is_of_thread(statement: KernelStmt) -> TypeIs[Stmt]:
-    """Whether there is only what one thread does in a statement: it is printed as in the source."""
-    return not any(
-        isinstance(inner, OwnStatement) or (isinstance(inner, For | If) and inner.uniform)
-        for inner in statements_in((statement,))
+def _lines(statement: OfKernel) -> Sequence[str]:
+    """The lines of a statement that only kernels have."""
+    match statement:
+        case Barrier():
+            return ("__syncthreads();",)
+        case Comment():
+            return (f"// {statement.text}",)
+        case Feed():
+            return (_feed(statement),)
+        case Stage():
+            return (f"{statement.feed}.stage({print_expr(statement.shared)});",)
+        case StageRow(shared, _, source, count, lane):
+            constants = f"{print_expr(statement.vectors)}, {print_expr(statement.lanes)}"
+            numbers = ", ".join(map(print_expr, (count, lane)))
+            return (f"cf_stage_row<{constants}>({print_expr(shared)}, &{print_expr(source)}, {numbers});",)
+        case Fetch():
+            return (f"{statement.feed}.fetch();",)
+        case Put():
+            return (f"{statement.feed}.put({print_expr(statement.shared)});",)
+        case Box():
+            return (_box(statement),)
+        case StageBox():
+            return _stage_box(statement)
+        case Vectors(registers=registers, source=source, count=count, apart=apart):
+            constants = f"{print_expr(statement.together)}, {print_expr(count)}, {print_expr(apart)}"
+            return (f"cf_vectors<{constants}>(&{print_expr(registers)}, &{print_expr(source)});",)
+        case VectorStore(target=target, registers=registers):
+            return (f"cf_store_vector<{TOGETHER}>(&{print_expr(target)}, &{print_expr(registers)});",)
+        case LoadMatrices(registers=registers, source=source, turned=turned):
+            arguments = ", ".join((print_expr(registers), f"&{print_expr(source)}"))
+            return (f"cf_load_matrices<{str(turned).lower()}>({arguments});",)
+        case MultiplyAdd(type=type, sums=sums, left=left, right=right):
+            arguments = ", ".join(map(print_expr, (sums, left, right)))
+            return (f"cf_multiply_add<{type.value}>({arguments});",)
+        case Commit():
+            return ("cf_commit();",)
+        case Await():
+            return (f"cf_await<{print_expr(statement.pending)}>();",)
+        case SharedTile():
+            offset = statement.offset_words
+            base = "cf_shared" if offset == IntLiteral(0) else f"(cf_shared + 4 * ({print_expr(offset)}))"
+            type = statement.type.value
+            return (f"{type} *const {statement.name} = ({type} *){base};",)
+        case _:
+            assert_never(statement)
+
+
+def _stage_box(statement: StageBox) -> Sequence[str]:
+    """The copy of a box; where it says of its places what it reads, as a function of these."""
+    shared, sizes = print_expr(statement.shared), ", ".join(map(print_expr, statement.valid))
+    source = print_expr(statement.source)
+    if not statement.places:
+        return (f"{statement.feed}.stage({shared}, &{source}, {sizes});",)
+    read = names_read(statement.source)
+    taken = ", ".join(f"int {name}" if name in read else "int" for name in statement.places)
+    return (
+        f"{statement.feed}.stage_from([&]({taken}) {{",
+        f"{INDENT}return &{source};",
+        f"}}, {shared}, {sizes});",
     )
-
-
-def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
-    lines: list[str] = []
-    margin = INDENT * depth
-    for statement in body:
-        if _is_of_thread(statement):
-            lines += style.of_thread(statement, depth)
-            continue
-        match statement:
-            case Barrier():
-                lines.append(f"{margin}__syncthreads();")
-            case Comment():
-                lines.append(f"{margin}// {statement.text}")
-            case Feed():
-                lines.append(margin + _feed(statement))
-            case Stage():
-                lines.append(f"{margin}{statement.feed}.stage({print_expr(statement.shared)});")
-            case StageRow(shared, _, source, count, lane):
-                constants = f"{print_expr(statement.vectors)}, {print_expr(statement.lanes)}"
-                numbers = ", ".join(map(print_expr, (count, lane)))
-                lines.append(
-                    f"{margin}cf_stage_row<{constants}>({print_expr(shared)}, &{print_expr(source)}, {numbers});"
-                )
-            case Fetch():
-                lines.append(f"{margin}{statement.feed}.fetch();")
-            case Put():
-                lines.append(f"{margin}{statement.feed}.put({print_expr(statement.shared)});")
-            case Box():
-                lines.append(margin + _box(statement))
-            case StageBox(feed=feed, shared=shared, source=source, valid=valid):
-                sizes = ", ".join(map(print_expr, valid))
-                if statement.places:
-                    taken = ", ".join(
-                        f"int {name}" if name in names_read(source) else "int" for name in statement.places
-                    )
-                    lines += [
-                        f"{margin}{feed}.stage_from([&]({taken}) {{",
-                        f"{margin}  return &{print_expr(source)};",
-                        f"{margin}}}, {print_expr(shared)}, {sizes});",
-                    ]
-                else:
-                    lines.append(
-                        f"{margin}{feed}.stage({print_expr(shared)}, &{print_expr(source)}, {sizes});"
-                    )
-            case Vectors(registers=registers, source=source, count=count, apart=apart):
-                constants = f"{print_expr(statement.together)}, {print_expr(count)}, {print_expr(apart)}"
-                lines.append(
-                    f"{margin}cf_vectors<{constants}>(&{print_expr(registers)}, &{print_expr(source)});"
-                )
-            case VectorStore(target=target, registers=registers):
-                lines.append(
-                    f"{margin}cf_store_vector<{TOGETHER}>(&{print_expr(target)}, &{print_expr(registers)});"
-                )
-            case LoadMatrices(registers=registers, source=source, turned=turned):
-                arguments = ", ".join((print_expr(registers), f"&{print_expr(source)}"))
-                lines.append(f"{margin}cf_load_matrices<{str(turned).lower()}>({arguments});")
-            case MultiplyAdd(type=type, sums=sums, left=left, right=right):
-                arguments = ", ".join(map(print_expr, (sums, left, right)))
-                lines.append(f"{margin}cf_multiply_add<{type.value}>({arguments});")
-            case Commit():
-                lines.append(f"{margin}cf_commit();")
-            case Await():
-                lines.append(f"{margin}cf_await<{print_expr(statement.pending)}>();")
-            case SharedTile():
-                offset = statement.offset_words
-                base = "cf_shared" if offset == IntLiteral(0) else f"(cf_shared + 4 * ({print_expr(offset)}))"
-                type = statement.type.value
-                lines.append(f"{margin}{type} *const {statement.name} = ({type} *){base};")
-            case For():
-                empty = cast("For", replace(statement, body=()))
-                *head, end = print_stmts((empty,), depth).splitlines()
-                lines += [*head, *_lines(statement.body, depth + 1, style), end]
-            case If():
-                lines.append(f"{margin}if ({print_expr(statement.condition)}) {{")
-                lines += _lines(statement.then, depth + 1, style)
-                if statement.otherwise:
-                    lines += [f"{margin}}} else {{", *_lines(statement.otherwise, depth + 1, style)]
-                lines.append(f"{margin}}}")
-            case _:
-                assert_never(statement)
-    return lines

@@ -18,9 +18,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.diagnostics import GENERATED
 from comprehensive.kernel_ir.c_expr import c_string
-from comprehensive.metafork.ast import Stmt
+from comprehensive.metafork.own_statement import OwnStatement
+from comprehensive.metafork.walk import Statement
 
 _MARK = re.compile("\x01([0-9]*)")
 _LINE = re.compile(r'#line (\d+) "')
@@ -35,9 +36,9 @@ def source_line(line: int) -> str:
     return f"\x01{line}\n"
 
 
-def mark(statement: Stmt) -> str:
-    """The mark of a statement."""
-    span: Span = statement.span
+def mark(statement: Statement) -> str:
+    """The mark of a statement; one that only kernels have stands in no source."""
+    span = GENERATED if isinstance(statement, OwnStatement) else statement.span
     return GENERATED_LINE if span.file is GENERATED.file else source_line(span.position[0])
 
 

@@ -32,6 +32,7 @@ from comprehensive.kernel_ir.kernel import (
 )
 from comprehensive.kernel_ir.names import declared_names, names_in_kernel, types_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
+from comprehensive.kernel_ir.spliced import spliced
 from comprehensive.kernel_ir.terms import expression
 from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
@@ -99,7 +100,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     lowering = _Lowering.of(nest, placement, taken)
     body = without_unused(lowering.held(lowering.body()))
     parameters = lowering.parameters(body)
-    body = folded(body, parameters)
+    body = spliced(folded(body, parameters), parameters)
     verify(body)
     return Kernel(
         name=name,

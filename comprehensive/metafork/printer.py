@@ -40,7 +40,9 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.precedence import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY
+from comprehensive.metafork.walk import Statement
 
 INDENT = "  "
 
@@ -116,8 +118,12 @@ def _floating(literal: FloatLiteral) -> str:
 # --- statements ----------------------------------------------------------------------------------------------
 
 
-Mark: TypeAlias = Callable[[Stmt], str]
+Mark: TypeAlias = Callable[[Statement], str]
 """The function for the lines of their own before a statement: complete lines, or nothing."""
+
+
+Own: TypeAlias = Callable[[OwnStatement, str], str]
+"""The text of a statement that only one IR has, behind a margin: complete lines."""
 
 
 Assignment: TypeAlias = Callable[[Assign], str]
@@ -135,25 +141,31 @@ def print_assignment(stmt: Assign) -> str:
     return f"{target} {stmt.operator} {print_expr(stmt.value)}"
 
 
+def _none_of_programs(statement: OwnStatement, margin: str) -> str:
+    raise TypeError(f"programs have no {statement}")
+
+
 def print_stmts(
-    body: Sequence[Stmt],
+    body: Sequence[Statement],
     indent: int = 0,
     mark: Mark = lambda _: "",
     assignment: Assignment = print_assignment,
+    own: Own = _none_of_programs,
 ) -> str:
     """Statements, one or more lines each, ``indent`` levels deep; every line ends with a newline."""
-    return _Statements(mark, assignment).all(body, indent)
+    return _Statements(mark, assignment, own).all(body, indent)
 
 
 @dataclass(frozen=True, slots=True)
 class _Statements:
     mark: Mark
     assignment: Assignment
+    own: Own
 
-    def all(self, body: Sequence[Stmt], indent: int) -> str:
+    def all(self, body: Sequence[Statement], indent: int) -> str:
         return "".join(self.mark(statement) + self.one(statement, indent) for statement in body)
 
-    def one(self, stmt: Stmt, indent: int) -> str:
+    def one(self, stmt: Statement, indent: int) -> str:
         margin = INDENT * indent
         match stmt:
             case Declare(kind, name, dims, initial, const):
@@ -178,11 +190,13 @@ class _Statements:
                 return f"{margin}continue;\n"
             case Block(body):
                 return f"{margin}{{\n{self.all(body, indent + 1)}{margin}}}\n"
+            case OwnStatement():
+                return self.own(stmt, margin)
             case _:
                 assert_never(stmt)
 
     def branches(
-        self, condition: Expr, then: tuple[Stmt, ...], otherwise: tuple[Stmt, ...], indent: int
+        self, condition: Expr, then: tuple[Statement, ...], otherwise: tuple[Statement, ...], indent: int
     ) -> str:
         """Return the text from ``if`` to the end of the last branch; the first line has no margin."""
         margin = INDENT * indent
@@ -199,22 +213,31 @@ class _Statements:
             case _:
                 return f"{text}else{self.inner(otherwise, indent)}"
 
-    def inner(self, body: tuple[Stmt, ...], indent: int, *, braces: bool = False) -> str:
+    def inner(self, body: tuple[Statement, ...], indent: int, *, braces: bool = False) -> str:
         """The body of a loop or a branch, from the space after its head; braces only where they are needed."""
         if not body:
             return " {\n" + INDENT * indent + "}\n"
-        if len(body) == 1 and not braces and not isinstance(body[0], Declare | Block):
+        if len(body) == 1 and not braces and not _needs_braces(body[0]):
             return "\n" + self.all(body, indent + 1)
         return f" {{\n{self.all(body, indent + 1)}{INDENT * indent}}}\n"
 
 
-def _unrolling(loop: For | MetaFor, margin: str) -> str:
+def _unrolling(loop: For[Statement] | MetaFor, margin: str) -> str:
     if isinstance(loop, For) and (loop.unrolled or loop.rolled):
         return f"{margin}#pragma unroll{' 1' if loop.rolled else ''}\n"
     return ""
 
 
-def _ends_with_if(stmt: Stmt) -> bool:
+def _needs_braces(stmt: Statement) -> bool:
+    """Whether a statement that is a whole body stands in braces: so does a loop under a line of its own."""
+    match stmt:
+        case For():
+            return stmt.unrolled or stmt.rolled
+        case _:
+            return isinstance(stmt, Declare | Block | OwnStatement)
+
+
+def _ends_with_if(stmt: Statement) -> bool:
     match stmt:
         case If():
             return True
@@ -224,7 +247,7 @@ def _ends_with_if(stmt: Stmt) -> bool:
             return False
 
 
-def print_header(loop: For | MetaFor) -> str:
+def print_header(loop: For[Statement] | MetaFor) -> str:
     """``for (int i = 0; i < n; i++)``"""
     keyword = "meta_for" if isinstance(loop, MetaFor) else "for"
     kind = "" if loop.type is None else f"{loop.type.value} "

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import Alignment, Kernel
+from comprehensive.kernel_ir.spliced import spliced
 from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.access import names_read
@@ -47,7 +48,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         block=made.block or tuple(Name(c.threads) for c in tile.coordinates),
         shared_words=made.words,
         order=(*reading_order(nest), *made.constants),
-        body=folded(body, parameters),
+        body=spliced(folded(body, parameters), parameters),
         constants=(*made.constants, tile.blocks),
         blocks=tile.blocks,
         demands=made.constraints,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,15 @@ def test_no_line_of_generated_code_is_long(suffix: str) -> None:
         if len(line) > MOST
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    "idle", [r"\{\n( *)\{\n(\1 .*\n|#.*\n)*\1\}\n *\}", r"else \{\n( *)  if .*\n(\1   .*\n)*\1\}\n"]
+)
+def test_no_braces_are_idle(idle: str) -> None:
+    """Blocks that are a whole body, and branches that are one condition, have none."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(EXPECTED.glob("*.cu")))
+    assert [found[0] for text in texts for found in re.finditer(idle, text)] == []
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,8 @@ extern "C" __global__ void any_window_leaf1(
           sum += in[c * in_stride0 + (j + x)] * w[o * w_stride0 + c * w_stride1 + x];
       out[o * out_stride0 + j] = sum;
     }
-#line "any_window.cu"
   }
+#line "any_window.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
@@ -140,11 +140,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
 #line 8 "any_window.mf"
       sum[r0][r1] = 0.0f;
+  }
 #line "any_window.cu"
   int c_ahead = 0;
   int x_ahead = 0;
@@ -165,7 +166,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     cf_commit();
   }
   int slot = 0;
-  for (int c = 0; c < c_limit; c++) {
+  for (int c = 0; c < c_limit; c++)
     for (int x_first = 0; x_first < x_limit; x_first += D) {
       cf_await<S - 2>();
       __syncthreads();
@@ -195,39 +196,39 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
           cf_vectors<4, U0, 4 * T0>(&window_w[0],
               &shared_w[piece_w + (z * (T0 * U0 + 4) + t0 * 4)]);
           #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++)
+          for (int r0 = 0; r0 < U0; r0++) {
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++)
 #line 11 "any_window.mf"
               sum[r0][r1] += window_in[r1 + z] * window_w[r0];
-#line "any_window.cu"
+          }
         }
       } else {
+#line "any_window.cu"
         #pragma unroll
-        for (int z = 0; z < D; z++) {
+        for (int z = 0; z < D; z++)
           if (z < x_left) {
             float window_w[U0];
             cf_vectors<4, U0, 4 * T0>(&window_w[0],
                 &shared_w[piece_w + (z * (T0 * U0 + 4) + t0 * 4)]);
             #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
+            for (int r0 = 0; r0 < U0; r0++) {
               #pragma unroll
               for (int r1 = 0; r1 < U1; r1++)
 #line 11 "any_window.mf"
                 sum[r0][r1] += window_in[r1 + z] * window_w[r0];
-#line "any_window.cu"
+            }
           }
-        }
       }
+#line "any_window.cu"
       slot = slot + 1 == S ? 0 : slot + 1;
     }
-  }
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (t1 * U1 + r1);
@@ -235,6 +236,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line 12 "any_window.mf"
           out[y0 * out_stride0 + y1] = sum[r0][r1];
       }
+    }
   }
 #line "any_window.cu"
 }
@@ -278,11 +280,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
 #line 8 "any_window.mf"
       sum[r0][r1] = 0.0f;
+  }
 #line "any_window.cu"
   int c_ahead = 0;
   #pragma unroll
@@ -317,20 +320,23 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     for (int z = 0; z < c_left; z++) {
       float window_in[U1 + 4];
       cf_vectors<4, U1 + 4, 4>(&window_in[0], &shared_in[piece_in + (z * (T1 * U1 + 4) + t1 * U1)]);
+#line 10 "any_window.mf"
       #pragma unroll
       for (int x = 0; x < 3; x++) {
+#line "any_window.cu"
         float window_w[U0];
         cf_vectors<4, U0, 4 * T0>(&window_w[0],
             &shared_w[piece_w + (z * (3 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4)]);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++)
 #line 11 "any_window.mf"
             sum[r0][r1] += window_in[r1 + x] * window_w[r0];
-#line "any_window.cu"
+        }
       }
     }
+#line "any_window.cu"
     slot = slot + 1 == S ? 0 : slot + 1;
   }
   const int e0 = cf_again(o0);
@@ -338,7 +344,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (t1 * U1 + r1);
@@ -346,6 +352,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line 12 "any_window.mf"
           out[y0 * out_stride0 + y1] = sum[r0][r1];
       }
+    }
   }
 #line "any_window.cu"
 }
@@ -389,11 +396,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
 #line 8 "any_window.mf"
       sum[r0][r1] = 0.0f;
+  }
 #line "any_window.cu"
   int c_ahead = 0;
   #pragma unroll
@@ -428,20 +436,23 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     for (int z = 0; z < c_left; z++) {
       float window_in[U1 + 4];
       cf_vectors<4, U1 + 4, 4>(&window_in[0], &shared_in[piece_in + (z * (T1 * U1 + 4) + t1 * U1)]);
+#line 10 "any_window.mf"
       #pragma unroll
       for (int x = 0; x < 5; x++) {
+#line "any_window.cu"
         float window_w[U0];
         cf_vectors<4, U0, 4 * T0>(&window_w[0],
             &shared_w[piece_w + (z * (5 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4)]);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++)
 #line 11 "any_window.mf"
             sum[r0][r1] += window_in[r1 + x] * window_w[r0];
-#line "any_window.cu"
+        }
       }
     }
+#line "any_window.cu"
     slot = slot + 1 == S ? 0 : slot + 1;
   }
   const int e0 = cf_again(o0);
@@ -449,7 +460,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (t1 * U1 + r1);
@@ -457,6 +468,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line 12 "any_window.mf"
           out[y0 * out_stride0 + y1] = sum[r0][r1];
       }
+    }
   }
 #line "any_window.cu"
 }

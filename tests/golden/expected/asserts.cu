@@ -30,52 +30,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 10 "asserts.mf"
-        value[r0] = x[y + d];
-      }
-#line "asserts.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-#line 10 "asserts.mf"
-        x[y] = value[r0];
-      }
+      value[r0] = x[y + d];
     }
 #line "asserts.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 10 "asserts.mf"
-          value[r0] = x[y + d];
-        }
+      x[y] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "asserts.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (y < y_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 10 "asserts.mf"
-            x[y] = value[r0];
-        }
-      }
-    } else
+      value[r0] = x[y + d];
+    }
 #line "asserts.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (y < y_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
 #line 10 "asserts.mf"
-          x[y] = x[y + d];
-      }
+        x[y] = value[r0];
+    }
+  } else
 #line "asserts.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 10 "asserts.mf"
+        x[y] = x[y + d];
+    }
+#line "asserts.cu"
 }
 
 // ---- asserts

@@ -27,8 +27,8 @@ extern "C" __global__ void bytes_leaf0(
 #line 6 "bytes.mf"
     if (i < m && j < n)
       b[i * b_stride0 + j] = 255 - a[i * a_stride0 + j];
-#line "bytes.cu"
   }
+#line "bytes.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M>
@@ -49,73 +49,68 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
-    {
-      unsigned char value[U0][U1];
+    unsigned char value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
 #line 7 "bytes.mf"
-          value[r0][r1] = 255 - a[y0 * a_stride0 + y1];
-        }
-      }
-#line "bytes.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-#line 7 "bytes.mf"
-          b[y0 * b_stride0 + y1] = value[r0][r1];
-        }
+        value[r0][r1] = 255 - a[y0 * a_stride0 + y1];
       }
     }
 #line "bytes.cu"
-  } else {
-    if (U0 * U1 * 2 <= 24) {
-      {
-        unsigned char value[U0][U1];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
 #line 7 "bytes.mf"
-            value[r0][r1] = 255 - a[y0 * a_stride0 + y1];
-          }
-        }
+        b[y0 * b_stride0 + y1] = value[r0][r1];
+      }
+    }
+  } else if (U0 * U1 * 2 <= 24) {
 #line "bytes.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (y1 < y1_limit)
+    unsigned char value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 7 "bytes.mf"
-                b[y0 * b_stride0 + y1] = value[r0][r1];
-            }
+        value[r0][r1] = 255 - a[y0 * a_stride0 + y1];
+      }
+    }
+#line "bytes.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit)
+#line 7 "bytes.mf"
+            b[y0 * b_stride0 + y1] = value[r0][r1];
         }
       }
-    } else
+    }
+  } else
 #line "bytes.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-            if (y1 < y1_limit)
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit)
 #line 7 "bytes.mf"
-              b[y0 * b_stride0 + y1] = 255 - a[y0 * a_stride0 + y1];
-          }
-      }
+            b[y0 * b_stride0 + y1] = 255 - a[y0 * a_stride0 + y1];
+        }
+    }
 #line "bytes.cu"
-  }
 }
 
 // ---- bytes

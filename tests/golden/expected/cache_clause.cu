@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
           value_y[point] = window_x[point] + window_x[point + 1] + window_x[point + 2];
 #line "cache_clause.cu"
         cf_store_vector<cf_together>(&y[first], &value_y[0]);
-      } else {
+      } else
         for (int point = 0; point < 4; point++) {
           const int y_1 = first + point;
           if (y_1 < y_1_limit)
@@ -80,50 +80,44 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
             if (y_1 >= 1)
               y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
         }
-#line "cache_clause.cu"
-      }
     }
-  } else {
-    if (o0 + T0 * U0 <= y_1_limit) {
-      if (0 <= o0 - 1) {
-        {
-          float value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
-#line 10 "cache_clause.mf"
-            value[r0] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
-          }
+  } else if (o0 + T0 * U0 <= y_1_limit) {
 #line "cache_clause.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
-#line 10 "cache_clause.mf"
-            y[y_1] = value[r0];
-          }
-        }
-#line "cache_clause.cu"
-      } else {
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-#line 9 "cache_clause.mf"
-          if (y_1 >= 1)
-            y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
-        }
-#line "cache_clause.cu"
-      }
-    } else {
+    if (0 <= o0 - 1) {
+      float value[U0];
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
-#line 9 "cache_clause.mf"
-          if (y_1 >= 1)
-            y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+#line 10 "cache_clause.mf"
+        value[r0] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
       }
 #line "cache_clause.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 10 "cache_clause.mf"
+        y[y_1] = value[r0];
+      }
+    } else {
+#line "cache_clause.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 9 "cache_clause.mf"
+        if (y_1 >= 1)
+          y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+      }
     }
-  }
+  } else
+#line "cache_clause.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 9 "cache_clause.mf"
+        if (y_1 >= 1)
+          y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+    }
+#line "cache_clause.cu"
 }
 
 // ---- cached

@@ -32,52 +32,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) covered_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 10 "ceiling_grid.mf"
-        value[r0] = x[y_1];
-      }
-#line "ceiling_grid.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 10 "ceiling_grid.mf"
-        y[y_1] = value[r0];
-      }
+      value[r0] = x[y_1];
     }
 #line "ceiling_grid.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 10 "ceiling_grid.mf"
-          value[r0] = x[y_1];
-        }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "ceiling_grid.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 10 "ceiling_grid.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = x[y_1];
+    }
 #line "ceiling_grid.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 10 "ceiling_grid.mf"
-          y[y_1] = x[y_1];
-      }
+        y[y_1] = value[r0];
+    }
+  } else
 #line "ceiling_grid.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 10 "ceiling_grid.mf"
+        y[y_1] = x[y_1];
+    }
+#line "ceiling_grid.cu"
 }
 
 // ---- covered

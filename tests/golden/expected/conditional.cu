@@ -34,71 +34,63 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
     if (0 <= o0 - 1) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "conditional.mf"
-          value[r0] = x[y_1] < 0 ? -x[y_1] : x[y_1];
-        }
-#line "conditional.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "conditional.mf"
-          y[y_1] = value[r0];
-        }
-      }
-#line "conditional.cu"
-    } else {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "conditional.mf"
-          value[r0] = x[y_1] < 0 ? -x[y_1] : y_1 > 0 ? x[y_1] : 1;
-        }
-#line "conditional.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "conditional.mf"
-          y[y_1] = value[r0];
-        }
-      }
-#line "conditional.cu"
-    }
-  } else {
-    if (U0 * 4 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 6 "conditional.mf"
-          value[r0] = x[y_1] < 0 ? -x[y_1] : y_1 > 0 ? x[y_1] : 1;
-        }
-#line "conditional.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 6 "conditional.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
-#line "conditional.cu"
+      float value[U0];
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
 #line 6 "conditional.mf"
-          y[y_1] = x[y_1] < 0 ? -x[y_1] : y_1 > 0 ? x[y_1] : 1;
+        value[r0] = x[y_1] < 0 ? -x[y_1] : x[y_1];
       }
 #line "conditional.cu"
-  }
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 6 "conditional.mf"
+        y[y_1] = value[r0];
+      }
+    } else {
+#line "conditional.cu"
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 6 "conditional.mf"
+        value[r0] = x[y_1] < 0 ? -x[y_1] : y_1 > 0 ? x[y_1] : 1;
+      }
+#line "conditional.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 6 "conditional.mf"
+        y[y_1] = value[r0];
+      }
+    }
+  } else if (U0 * 4 <= 24) {
+#line "conditional.cu"
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 6 "conditional.mf"
+      value[r0] = x[y_1] < 0 ? -x[y_1] : y_1 > 0 ? x[y_1] : 1;
+    }
+#line "conditional.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 6 "conditional.mf"
+        y[y_1] = value[r0];
+    }
+  } else
+#line "conditional.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 6 "conditional.mf"
+        y[y_1] = x[y_1] < 0 ? -x[y_1] : y_1 > 0 ? x[y_1] : 1;
+    }
+#line "conditional.cu"
 }
 
 // ---- conditional

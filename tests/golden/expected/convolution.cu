@@ -31,7 +31,7 @@ extern "C" __global__ void convolution_leaf0(
   float *const shared_in = (float *)cf_shared;
   float *const shared_w =
       (float *)(cf_shared + 4 * (p * B1 * B2 + 2 * p * B1 + 2 * p * B2 + 4 * p));
-  for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z) {
+  for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z)
     for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
       const int j_block = blockIdx.x;
       const int j_thread = threadIdx.x;
@@ -80,7 +80,6 @@ extern "C" __global__ void convolution_leaf0(
 #line "convolution.cu"
       __syncthreads();
     }
-  }
 }
 
 extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
@@ -108,7 +107,7 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
   float *const shared_in = (float *)cf_shared;
   float *const shared_w =
       (float *)(cf_shared + 4 * (p * B1 * B2 + 2 * p * B1 + 2 * p * B2 + 4 * p));
-  for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z) {
+  for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z)
     for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
       const int j_block = blockIdx.x;
       const int j_thread = threadIdx.x;
@@ -156,7 +155,6 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
 #line "convolution.cu"
       __syncthreads();
     }
-  }
 }
 
 extern "C" __global__ void convolution_leaf2(
@@ -180,7 +178,7 @@ extern "C" __global__ void convolution_leaf2(
     int o_block_extent,
     int i_block_extent)
 {
-  for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z) {
+  for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z)
     for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
       const int j_block = blockIdx.x;
       const int j_thread = threadIdx.x;
@@ -201,9 +199,8 @@ extern "C" __global__ void convolution_leaf2(
 #line 14 "convolution.mf"
         out[o * out_stride0 + i * out_stride1 + j] = sum;
       }
-#line "convolution.cu"
     }
-  }
+#line "convolution.cu"
 }
 
 template <int T0, int T1, int T2, int U0, int U1, int U2, int D, int S, int M, int cf_together>
@@ -255,13 +252,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   // accumulate(sum): U0 x U1 x U2 values in registers while the loop runs
   float sum[U0][U1][U2];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
-    for (int r1 = 0; r1 < U1; r1++)
+    for (int r1 = 0; r1 < U1; r1++) {
       #pragma unroll
       for (int r2 = 0; r2 < U2; r2++)
 #line 9 "convolution.mf"
         sum[r0][r1][r2] = 0.0f;
+    }
+  }
 #line "convolution.cu"
   int c_ahead = 0;
   #pragma unroll
@@ -294,8 +293,10 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
     const int piece_in = slot * (D * (T1 * U1 + 2) * (T2 * U2 + 4));
     const int piece_w = slot * (D * 3 * 3 * (T0 * U0 + 4));
     for (int z = 0; z < c_left; z++) {
+#line 11 "convolution.mf"
       #pragma unroll
       for (int y = 0; y < 3; y++) {
+#line "convolution.cu"
         float window_in[U1][U2 + 4];
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
@@ -304,24 +305,28 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
               + (z * ((T1 * U1 + 2) * (T2 * U2 + 4)) + (r1 * T1 + t1 + y) * (T2 * U2 + 4) + t2
               * U2)]);
         }
+#line 12 "convolution.mf"
         #pragma unroll
         for (int x = 0; x < 3; x++) {
+#line "convolution.cu"
           float window_w[U0];
           cf_vectors<4, U0, 4 * T0>(&window_w[0],
               &shared_w[piece_w
               + (z * (9 * (T0 * U0 + 4)) + y * (3 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4)]);
           #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++)
+          for (int r0 = 0; r0 < U0; r0++) {
             #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++)
+            for (int r1 = 0; r1 < U1; r1++) {
               #pragma unroll
               for (int r2 = 0; r2 < U2; r2++)
 #line 13 "convolution.mf"
                 sum[r0][r1][r2] += window_in[r1][r2 + x] * window_w[r0];
-#line "convolution.cu"
+            }
+          }
         }
       }
     }
+#line "convolution.cu"
     slot = slot + 1 == S ? 0 : slot + 1;
   }
   const int e0 = cf_again(o0);
@@ -330,11 +335,11 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (r1 * T1 + t1);
-        if (y1 < y1_limit)
+        if (y1 < y1_limit) {
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
             const int y2 = e2 + (t2 * U2 + r2);
@@ -342,7 +347,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
 #line 14 "convolution.mf"
               out[y0 * out_stride0 + y1 * out_stride1 + y2] = sum[r0][r1][r2];
           }
+        }
       }
+    }
   }
 #line "convolution.cu"
 }

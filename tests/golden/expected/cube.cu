@@ -20,7 +20,7 @@ extern "C" __global__ void cube_leaf0(
     int i_block_extent,
     int j_block_extent)
 {
-  for (int i_block = blockIdx.z; i_block < i_block_extent; i_block += gridDim.z) {
+  for (int i_block = blockIdx.z; i_block < i_block_extent; i_block += gridDim.z)
     for (int j_block = blockIdx.y; j_block < j_block_extent; j_block += gridDim.y) {
       const int k_block = blockIdx.x;
       const int k_thread = threadIdx.x;
@@ -33,9 +33,8 @@ extern "C" __global__ void cube_leaf0(
 #line 7 "cube.mf"
       if (i < n && j < n && k < n)
         b[i * b_stride0 + j * b_stride1 + k] = 0.25f * a[i * a_stride0 + j * a_stride1 + k];
-#line "cube.cu"
     }
-  }
+#line "cube.cu"
 }
 
 template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
@@ -63,96 +62,91 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   const int o1 = i1 * (T1 * U1);
   const int o2 = i2 * (T2 * U2);
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && o2 + T2 * U2 <= y2_limit) {
-    {
-      float value[U0][U1][U2];
+    float value[U0][U1][U2];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1);
         #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
-          #pragma unroll
-          for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2);
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2);
 #line 8 "cube.mf"
-            value[r0][r1][r2] = 0.25f * a[y0 * a_stride0 + y1 * a_stride1 + y2];
-          }
-        }
-      }
-#line "cube.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
-          #pragma unroll
-          for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2);
-#line 8 "cube.mf"
-            b[y0 * b_stride0 + y1 * b_stride1 + y2] = value[r0][r1][r2];
-          }
+          value[r0][r1][r2] = 0.25f * a[y0 * a_stride0 + y1 * a_stride1 + y2];
         }
       }
     }
 #line "cube.cu"
-  } else {
-    if (U0 * U1 * U2 * 2 <= 24) {
-      {
-        float value[U0][U1][U2];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2);
+#line 8 "cube.mf"
+          b[y0 * b_stride0 + y1 * b_stride1 + y2] = value[r0][r1][r2];
+        }
+      }
+    }
+  } else if (U0 * U1 * U2 * 2 <= 24) {
+#line "cube.cu"
+    float value[U0][U1][U2];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+        #pragma unroll
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2 + (r2 * T2 + t2) : y2_limit - 1;
+#line 8 "cube.mf"
+          value[r0][r1][r2] = 0.25f * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+        }
+      }
+    }
+#line "cube.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (t1 * U1 + r1);
+          if (y1 < y1_limit) {
             #pragma unroll
             for (int r2 = 0; r2 < U2; r2++) {
-              const int y2 = o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2 + (r2 * T2 + t2) : y2_limit
-                  - 1;
+              const int y2 = o2 + (r2 * T2 + t2);
+              if (y2 < y2_limit)
 #line 8 "cube.mf"
-              value[r0][r1][r2] = 0.25f * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+                b[y0 * b_stride0 + y1 * b_stride1 + y2] = value[r0][r1][r2];
             }
           }
         }
+      }
+    }
+  } else
 #line "cube.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (t1 * U1 + r1);
-              if (y1 < y1_limit)
-                #pragma unroll
-                for (int r2 = 0; r2 < U2; r2++) {
-                  const int y2 = o2 + (r2 * T2 + t2);
-                  if (y2 < y2_limit)
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (t1 * U1 + r1);
+          if (y1 < y1_limit)
+            for (int r2 = 0; r2 < U2; r2++) {
+              const int y2 = o2 + (r2 * T2 + t2);
+              if (y2 < y2_limit)
 #line 8 "cube.mf"
-                    b[y0 * b_stride0 + y1 * b_stride1 + y2] = value[r0][r1][r2];
-                }
+                b[y0 * b_stride0 + y1 * b_stride1 + y2] = 0.25f
+                    * a[y0 * a_stride0 + y1 * a_stride1 + y2];
             }
         }
-      }
-    } else
+    }
 #line "cube.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
-            if (y1 < y1_limit)
-              for (int r2 = 0; r2 < U2; r2++) {
-                const int y2 = o2 + (r2 * T2 + t2);
-                if (y2 < y2_limit)
-#line 8 "cube.mf"
-                  b[y0 * b_stride0 + y1 * b_stride1 + y2] = 0.25f
-                      * a[y0 * a_stride0 + y1 * a_stride1 + y2];
-              }
-          }
-      }
-#line "cube.cu"
-  }
 }
 
 // ---- cube

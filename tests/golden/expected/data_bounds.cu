@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
         y[y_1] = value[r0];
       }
     }
+  } else
 #line "data_bounds.cu"
-  } else {
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
       if (y_1 < y_1_limit) {
@@ -110,7 +110,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
       }
     }
 #line "data_bounds.cu"
-  }
 }
 
 // ---- turns

@@ -35,75 +35,68 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
+    double value[U0];
     {
-      double value[U0];
-      {
-        float read_x[U0];
-        double read_y[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "double.mf"
-          read_x[r0] = cf_again(x[y_1]);
-#line 6 "double.mf"
-          read_y[r0] = cf_again(y[y_1]);
-        }
-#line "double.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
-#line 6 "double.mf"
-          value[r0] = alpha * read_x[r0] + read_y[r0] / 3;
-      }
-#line "double.cu"
+      float read_x[U0];
+      double read_y[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "double.mf"
-        y[y_1] = value[r0];
+        read_x[r0] = cf_again(x[y_1]);
+#line 6 "double.mf"
+        read_y[r0] = cf_again(y[y_1]);
       }
+#line "double.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 6 "double.mf"
+        value[r0] = alpha * read_x[r0] + read_y[r0] / 3;
     }
 #line "double.cu"
-  } else {
-    if (U0 * 3 <= 24) {
-      {
-        double value[U0];
-        {
-          float read_x[U0];
-          double read_y[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "double.mf"
-            read_x[r0] = cf_again(x[y_1]);
-#line 6 "double.mf"
-            read_y[r0] = cf_again(y[y_1]);
-          }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 3 <= 24) {
 #line "double.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++)
-#line 6 "double.mf"
-            value[r0] = alpha * read_x[r0] + read_y[r0] / 3;
-        }
-#line "double.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 6 "double.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
-#line "double.cu"
+    double value[U0];
+    {
+      float read_x[U0];
+      double read_y[U0];
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 6 "double.mf"
-          y[y_1] = alpha * x[y_1] + y[y_1] / 3;
+        read_x[r0] = cf_again(x[y_1]);
+#line 6 "double.mf"
+        read_y[r0] = cf_again(y[y_1]);
       }
 #line "double.cu"
-  }
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 6 "double.mf"
+        value[r0] = alpha * read_x[r0] + read_y[r0] / 3;
+    }
+#line "double.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 6 "double.mf"
+        y[y_1] = value[r0];
+    }
+  } else
+#line "double.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 6 "double.mf"
+        y[y_1] = alpha * x[y_1] + y[y_1] / 3;
+    }
+#line "double.cu"
 }
 
 // ---- mixed

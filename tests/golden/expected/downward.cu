@@ -83,12 +83,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     }
 #line 7 "downward.mf"
     #pragma unroll
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < 8; k++) {
 #line "downward.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
 #line 8 "downward.mf"
         value[r0] = value[r0] * x_of[r0] + c[7 - k];
+    }
 #line "downward.cu"
     {
       float value_1[U0];
@@ -104,62 +105,61 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
         y[y_1] = value_1[r0];
       }
     }
+  } else if (U0 <= 24) {
 #line "downward.cu"
-  } else {
-    if (U0 <= 24) {
-      float value[U0];
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 6 "downward.mf"
+      value[r0] = 0;
+#line "downward.cu"
+    float x_of[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 7 "downward.mf"
+      x_of[r0] = x[y_1];
+    }
+#line 7 "downward.mf"
+    #pragma unroll
+    for (int k = 0; k < 8; k++) {
+#line "downward.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
-#line 6 "downward.mf"
-        value[r0] = 0;
-#line "downward.cu"
-      float x_of[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 7 "downward.mf"
-        x_of[r0] = x[y_1];
-      }
-#line 7 "downward.mf"
-      #pragma unroll
-      for (int k = 0; k < 8; k++)
-#line "downward.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
 #line 8 "downward.mf"
-          value[r0] = value[r0] * x_of[r0] + c[7 - k];
+        value[r0] = value[r0] * x_of[r0] + c[7 - k];
+    }
 #line "downward.cu"
-      {
-        float value_1[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+    {
+      float value_1[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
 #line 9 "downward.mf"
-          value_1[r0] = value[r0];
+        value_1[r0] = value[r0];
 #line "downward.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 9 "downward.mf"
-            y[y_1] = value_1[r0];
-        }
-      }
-    } else
-#line "downward.cu"
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit) {
-#line 6 "downward.mf"
-          float value = 0;
-          float x_of = x[y_1];
-#line 7 "downward.mf"
-          for (int k = 0; k < 8; k++)
-            value = value * x_of + c[7 - k];
-          y[y_1] = value;
-        }
+        if (y_1 < y_1_limit)
+#line 9 "downward.mf"
+          y[y_1] = value_1[r0];
       }
+    }
+  } else
 #line "downward.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 6 "downward.mf"
+        float value = 0;
+        float x_of = x[y_1];
+#line 7 "downward.mf"
+        for (int k = 0; k < 8; k++)
+          value = value * x_of + c[7 - k];
+        y[y_1] = value;
+      }
+    }
+#line "downward.cu"
 }
 
 // ---- downward

@@ -34,52 +34,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) settle_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "early_return.mf"
-        value[r0] = y[y_1] + x[y_1];
-      }
-#line "early_return.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 8 "early_return.mf"
-        y[y_1] = value[r0];
-      }
+      value[r0] = y[y_1] + x[y_1];
     }
 #line "early_return.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "early_return.mf"
-          value[r0] = y[y_1] + x[y_1];
-        }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "early_return.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 8 "early_return.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = y[y_1] + x[y_1];
+    }
 #line "early_return.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 8 "early_return.mf"
-          y[y_1] += x[y_1];
-      }
+        y[y_1] = value[r0];
+    }
+  } else
 #line "early_return.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 8 "early_return.mf"
+        y[y_1] += x[y_1];
+    }
+#line "early_return.cu"
 }
 
 // ---- settle

@@ -108,8 +108,8 @@ extern "C" __global__ void smooth_leaf1(
           s += k[p][q] * a[(i + p - 1) * a_stride0 + (j + q - 1)];
       b[i * b_stride0 + j] = s;
     }
-#line "fixed_block.cu"
   }
+#line "fixed_block.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M>
@@ -136,75 +136,70 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 * T1 + t1);
-        {
 #line 7 "fixed_block.mf"
-          float k[3][3];
+        float k[3][3];
 #line 7 "fixed_block.mf"
-          k[0][0] = 0.0625f;
+        k[0][0] = 0.0625f;
 #line 7 "fixed_block.mf"
-          k[0][1] = 0.125f;
+        k[0][1] = 0.125f;
 #line 7 "fixed_block.mf"
-          k[0][2] = 0;
+        k[0][2] = 0;
 #line 7 "fixed_block.mf"
-          k[1][0] = 0.125f;
+        k[1][0] = 0.125f;
 #line 7 "fixed_block.mf"
-          k[1][1] = 0.25f;
+        k[1][1] = 0.25f;
 #line 7 "fixed_block.mf"
-          k[1][2] = 0.125f;
+        k[1][2] = 0.125f;
 #line 7 "fixed_block.mf"
-          k[2][0] = 0;
+        k[2][0] = 0;
 #line 7 "fixed_block.mf"
-          k[2][1] = 0.125f;
+        k[2][1] = 0.125f;
 #line 7 "fixed_block.mf"
-          k[2][2] = 0;
-          float s = 0;
-          for (int p = 0; p < 3; p++)
-            for (int q = 0; q < 3; q++)
-              s += k[p][q] * a[(1 + y0 + p - 1) * a_stride0 + (1 + y1 + q - 1)];
-          b[(1 + y0) * b_stride0 + (1 + y1)] = s;
-        }
+        k[2][2] = 0;
+        float s = 0;
+        for (int p = 0; p < 3; p++)
+          for (int q = 0; q < 3; q++)
+            s += k[p][q] * a[(1 + y0 + p - 1) * a_stride0 + (1 + y1 + q - 1)];
+        b[(1 + y0) * b_stride0 + (1 + y1)] = s;
       }
     }
+  } else
 #line "fixed_block.cu"
-  } else {
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
       if (y0 < y0_limit)
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
           if (0 <= y1 && y1 < y1_limit) {
-            {
 #line 7 "fixed_block.mf"
-              float k[3][3];
+            float k[3][3];
 #line 7 "fixed_block.mf"
-              k[0][0] = 0.0625f;
+            k[0][0] = 0.0625f;
 #line 7 "fixed_block.mf"
-              k[0][1] = 0.125f;
+            k[0][1] = 0.125f;
 #line 7 "fixed_block.mf"
-              k[0][2] = 0;
+            k[0][2] = 0;
 #line 7 "fixed_block.mf"
-              k[1][0] = 0.125f;
+            k[1][0] = 0.125f;
 #line 7 "fixed_block.mf"
-              k[1][1] = 0.25f;
+            k[1][1] = 0.25f;
 #line 7 "fixed_block.mf"
-              k[1][2] = 0.125f;
+            k[1][2] = 0.125f;
 #line 7 "fixed_block.mf"
-              k[2][0] = 0;
+            k[2][0] = 0;
 #line 7 "fixed_block.mf"
-              k[2][1] = 0.125f;
+            k[2][1] = 0.125f;
 #line 7 "fixed_block.mf"
-              k[2][2] = 0;
-              float s = 0;
-              for (int p = 0; p < 3; p++)
-                for (int q = 0; q < 3; q++)
-                  s += k[p][q] * a[(1 + y0 + p - 1) * a_stride0 + (1 + y1 + q - 1)];
-              b[(1 + y0) * b_stride0 + (1 + y1)] = s;
-            }
+            k[2][2] = 0;
+            float s = 0;
+            for (int p = 0; p < 3; p++)
+              for (int q = 0; q < 3; q++)
+                s += k[p][q] * a[(1 + y0 + p - 1) * a_stride0 + (1 + y1 + q - 1)];
+            b[(1 + y0) * b_stride0 + (1 + y1)] = s;
           }
         }
     }
 #line "fixed_block.cu"
-  }
 }
 
 // ---- smooth

@@ -151,9 +151,9 @@ extern "C" __global__ void permute_leaf2(
       if (j < b && l < d)
         y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] =
             x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
-#line "four_loops.cu"
     }
   }
+#line "four_loops.cu"
 }
 
 template <int T2, int T3, int U2, int U3, int M>
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     #pragma unroll
     for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
       const int y3 = o1 + (r0 * T2 + t0);
-      if (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3)
+      if (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3) {
         #pragma unroll
         for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
           const int y2 = o0 + (r1 * T3 + t1);
@@ -212,13 +212,14 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
             y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
                 shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)];
         }
+      }
     }
-#line "four_loops.cu"
   } else {
+#line "four_loops.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U2; r0++) {
       const int y2 = o0 + (t0 * U2 + r0);
-      if (y2 < y2_limit)
+      if (y2 < y2_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U3; r1++) {
           const int y3 = o1 + (r1 * T3 + t1);
@@ -227,13 +228,14 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
             shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)] =
                 x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
         }
+      }
     }
 #line "four_loops.cu"
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
       const int y3 = o1 + (r0 * T2 + t0);
-      if (y3 < y3_limit && (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3))
+      if (y3 < y3_limit && (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3)) {
         #pragma unroll
         for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
           const int y2 = o0 + (r1 * T3 + t1);
@@ -242,9 +244,10 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
             y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
                 shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)];
         }
+      }
     }
-#line "four_loops.cu"
   }
+#line "four_loops.cu"
 }
 
 template <int T1, int T2, int T3, int U1, int U2, int U3, int M>
@@ -277,96 +280,91 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   const int o1 = i1 * (T2 * U2);
   const int o2 = i2 * (T3 * U3);
   if (o0 + T1 * U1 <= y1_limit && o1 + T2 * U2 <= y2_limit && o2 + T3 * U3 <= y3_limit) {
-    {
-      float value[U1][U2][U3];
+    float value[U1][U2][U3];
+    #pragma unroll
+    for (int r0 = 0; r0 < U1; r0++) {
+      const int y1 = o0 + (t0 * U1 + r0);
       #pragma unroll
-      for (int r0 = 0; r0 < U1; r0++) {
-        const int y1 = o0 + (t0 * U1 + r0);
+      for (int r1 = 0; r1 < U2; r1++) {
+        const int y2 = o1 + (t1 * U2 + r1);
         #pragma unroll
-        for (int r1 = 0; r1 < U2; r1++) {
-          const int y2 = o1 + (t1 * U2 + r1);
-          #pragma unroll
-          for (int r2 = 0; r2 < U3; r2++) {
-            const int y3 = o2 + (r2 * T3 + t2);
+        for (int r2 = 0; r2 < U3; r2++) {
+          const int y3 = o2 + (r2 * T3 + t2);
 #line 9 "four_loops.mf"
-            value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
-          }
-        }
-      }
-#line "four_loops.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U1; r0++) {
-        const int y1 = o0 + (t0 * U1 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U2; r1++) {
-          const int y2 = o1 + (t1 * U2 + r1);
-          #pragma unroll
-          for (int r2 = 0; r2 < U3; r2++) {
-            const int y3 = o2 + (r2 * T3 + t2);
-#line 9 "four_loops.mf"
-            y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
-          }
+          value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
         }
       }
     }
 #line "four_loops.cu"
-  } else {
-    if (U1 * U2 * U3 * 2 <= 24) {
-      {
-        float value[U1][U2][U3];
+    #pragma unroll
+    for (int r0 = 0; r0 < U1; r0++) {
+      const int y1 = o0 + (t0 * U1 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U2; r1++) {
+        const int y2 = o1 + (t1 * U2 + r1);
         #pragma unroll
-        for (int r0 = 0; r0 < U1; r0++) {
-          const int y1 = o0 + (t0 * U1 + r0) < y1_limit - 1 ? o0 + (t0 * U1 + r0) : y1_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U2; r1++) {
-            const int y2 = o1 + (t1 * U2 + r1) < y2_limit - 1 ? o1 + (t1 * U2 + r1) : y2_limit - 1;
+        for (int r2 = 0; r2 < U3; r2++) {
+          const int y3 = o2 + (r2 * T3 + t2);
+#line 9 "four_loops.mf"
+          y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
+        }
+      }
+    }
+  } else if (U1 * U2 * U3 * 2 <= 24) {
+#line "four_loops.cu"
+    float value[U1][U2][U3];
+    #pragma unroll
+    for (int r0 = 0; r0 < U1; r0++) {
+      const int y1 = o0 + (t0 * U1 + r0) < y1_limit - 1 ? o0 + (t0 * U1 + r0) : y1_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U2; r1++) {
+        const int y2 = o1 + (t1 * U2 + r1) < y2_limit - 1 ? o1 + (t1 * U2 + r1) : y2_limit - 1;
+        #pragma unroll
+        for (int r2 = 0; r2 < U3; r2++) {
+          const int y3 = o2 + (r2 * T3 + t2) < y3_limit - 1 ? o2 + (r2 * T3 + t2) : y3_limit - 1;
+#line 9 "four_loops.mf"
+          value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+        }
+      }
+    }
+#line "four_loops.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U1; r0++) {
+      const int y1 = o0 + (t0 * U1 + r0);
+      if (y1 < y1_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U2; r1++) {
+          const int y2 = o1 + (t1 * U2 + r1);
+          if (y2 < y2_limit) {
             #pragma unroll
             for (int r2 = 0; r2 < U3; r2++) {
-              const int y3 = o2 + (r2 * T3 + t2) < y3_limit - 1 ? o2 + (r2 * T3 + t2) : y3_limit
-                  - 1;
+              const int y3 = o2 + (r2 * T3 + t2);
+              if (y3 < y3_limit)
 #line 9 "four_loops.mf"
-              value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+                y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
             }
           }
         }
+      }
+    }
+  } else
 #line "four_loops.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U1; r0++) {
-          const int y1 = o0 + (t0 * U1 + r0);
-          if (y1 < y1_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U2; r1++) {
-              const int y2 = o1 + (t1 * U2 + r1);
-              if (y2 < y2_limit)
-                #pragma unroll
-                for (int r2 = 0; r2 < U3; r2++) {
-                  const int y3 = o2 + (r2 * T3 + t2);
-                  if (y3 < y3_limit)
+    for (int r0 = 0; r0 < U1; r0++) {
+      const int y1 = o0 + (t0 * U1 + r0);
+      if (y1 < y1_limit)
+        for (int r1 = 0; r1 < U2; r1++) {
+          const int y2 = o1 + (t1 * U2 + r1);
+          if (y2 < y2_limit)
+            for (int r2 = 0; r2 < U3; r2++) {
+              const int y3 = o2 + (r2 * T3 + t2);
+              if (y3 < y3_limit)
 #line 9 "four_loops.mf"
-                    y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
-                }
+                y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
+                    x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
             }
         }
-      }
-    } else
+    }
 #line "four_loops.cu"
-      for (int r0 = 0; r0 < U1; r0++) {
-        const int y1 = o0 + (t0 * U1 + r0);
-        if (y1 < y1_limit)
-          for (int r1 = 0; r1 < U2; r1++) {
-            const int y2 = o1 + (t1 * U2 + r1);
-            if (y2 < y2_limit)
-              for (int r2 = 0; r2 < U3; r2++) {
-                const int y3 = o2 + (r2 * T3 + t2);
-                if (y3 < y3_limit)
-#line 9 "four_loops.mf"
-                  y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
-                      x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
-              }
-          }
-      }
-#line "four_loops.cu"
-  }
 }
 
 // ---- permute

@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
       else if (x[y_1] > 0.5f)
         y[y_1] = 2 * x[y_1];
     }
+  } else
 #line "guards.cu"
-  } else {
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
       if (y_1 < y_1_limit)
@@ -57,7 +57,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
           y[y_1] = 2 * x[y_1];
     }
 #line "guards.cu"
-  }
 }
 
 // ---- guards

@@ -23,7 +23,7 @@ extern "C" __global__ void heat3d_1_leaf0(
 {
   CF_SHARED(cf_shared);  // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -60,7 +60,6 @@ extern "C" __global__ void heat3d_1_leaf0(
 #line "heat3d.cu"
       __syncthreads();
     }
-  }
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf1(
@@ -80,7 +79,7 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf1(
 {
   CF_SHARED(cf_shared);  // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -117,7 +116,6 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf1(
 #line "heat3d.cu"
       __syncthreads();
     }
-  }
 }
 
 extern "C" __global__ void heat3d_1_leaf2(
@@ -135,7 +133,7 @@ extern "C" __global__ void heat3d_1_leaf2(
     int dim0,
     int dim1)
 {
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -156,9 +154,8 @@ extern "C" __global__ void heat3d_1_leaf2(
             + a[i * a_stride0 + j * a_stride1 + (k - 1)]
             + a[i * a_stride0 + j * a_stride1 + (k + 1)] - 6.0f
             * a[i * a_stride0 + j * a_stride1 + k]);
-#line "heat3d.cu"
     }
-  }
+#line "heat3d.cu"
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf3(
@@ -176,7 +173,7 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf3(
     int dim0,
     int dim1)
 {
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -197,9 +194,8 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf3(
             + a[i * a_stride0 + j * a_stride1 + (k - 1)]
             + a[i * a_stride0 + j * a_stride1 + (k + 1)] - 6.0f
             * a[i * a_stride0 + j * a_stride1 + k]);
-#line "heat3d.cu"
     }
-  }
+#line "heat3d.cu"
 }
 
 extern "C" __global__ void heat3d_2_leaf0(
@@ -219,7 +215,7 @@ extern "C" __global__ void heat3d_2_leaf0(
 {
   CF_SHARED(cf_shared);  // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of 4 bytes
   float *const shared_b = (float *)cf_shared;
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -256,7 +252,6 @@ extern "C" __global__ void heat3d_2_leaf0(
 #line "heat3d.cu"
       __syncthreads();
     }
-  }
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf1(
@@ -276,7 +271,7 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf1(
 {
   CF_SHARED(cf_shared);  // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of 4 bytes
   float *const shared_b = (float *)cf_shared;
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -313,7 +308,6 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf1(
 #line "heat3d.cu"
       __syncthreads();
     }
-  }
 }
 
 extern "C" __global__ void heat3d_2_leaf2(
@@ -331,7 +325,7 @@ extern "C" __global__ void heat3d_2_leaf2(
     int dim0,
     int dim1)
 {
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -352,9 +346,8 @@ extern "C" __global__ void heat3d_2_leaf2(
             + b[i * b_stride0 + j * b_stride1 + (k - 1)]
             + b[i * b_stride0 + j * b_stride1 + (k + 1)] - 6.0f
             * b[i * b_stride0 + j * b_stride1 + k]);
-#line "heat3d.cu"
     }
-  }
+#line "heat3d.cu"
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf3(
@@ -372,7 +365,7 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf3(
     int dim0,
     int dim1)
 {
-  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z) {
+  for (int v0 = blockIdx.z; v0 < dim0; v0 += gridDim.z)
     for (int v1 = blockIdx.y; v1 < dim1; v1 += gridDim.y) {
       const int v2 = blockIdx.x;
       const int u2 = threadIdx.x;
@@ -393,9 +386,8 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf3(
             + b[i * b_stride0 + j * b_stride1 + (k - 1)]
             + b[i * b_stride0 + j * b_stride1 + (k + 1)] - 6.0f
             * b[i * b_stride0 + j * b_stride1 + k]);
-#line "heat3d.cu"
     }
-  }
+#line "heat3d.cu"
 }
 
 template <int T0, int T1, int T2, int U0, int U1, int U2, int M, int cf_together>
@@ -460,9 +452,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                   * (window_a[6 + point] + window_a[10 + point] + window_a[14 + point]
                   + window_a[18 + point] + window_a[point] + window_a[point + 2] - 6.0f
                   * window_a[point + 1]);
-#line "heat3d.cu"
           }
         }
+#line "heat3d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
@@ -484,7 +476,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             }
           }
         }
-      } else {
+      } else
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int r1 = 0; r1 < U1; r1++) {
@@ -505,71 +497,108 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                         + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
                         * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
             }
+          }
+        }
+    }
+  } else if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2 && o2 + T2
+      * U2 <= y2_limit) {
 #line "heat3d.cu"
+    float value[U0][U1][U2];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1);
+        #pragma unroll
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2);
+#line 18 "heat3d.mf"
+          value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
+              * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+              + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+              + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
+              + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
+              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
+              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
+              * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
+        }
+      }
+    }
+#line "heat3d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1);
+        #pragma unroll
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2);
+#line 18 "heat3d.mf"
+          b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] = value[r0][r1][r2];
+        }
+      }
+    }
+  } else if (U0 * U1 * U2 * 9 <= 24) {
+#line "heat3d.cu"
+    float value[U0][U1][U2];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+        #pragma unroll
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2
+              + (r2 * T2 + t2) : y2_limit - 1;
+#line 18 "heat3d.mf"
+          value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
+              * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+              + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+              + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
+              + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
+              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
+              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
+              * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
+        }
+      }
+    }
+#line "heat3d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (t1 * U1 + r1);
+          if (y1 < y1_limit) {
+            #pragma unroll
+            for (int r2 = 0; r2 < U2; r2++) {
+              const int y2 = o2 + (r2 * T2 + t2);
+              if (0 <= y2 && y2 < y2_limit)
+#line 18 "heat3d.mf"
+                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] = value[r0][r1][r2];
+            }
           }
         }
       }
     }
-  } else {
-    if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2 && o2 + T2
-        * U2 <= y2_limit) {
-      {
-        float value[U0][U1][U2];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
-            #pragma unroll
+  } else
+#line "heat3d.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (t1 * U1 + r1);
+          if (y1 < y1_limit)
             for (int r2 = 0; r2 < U2; r2++) {
               const int y2 = o2 + (r2 * T2 + t2);
+              if (0 <= y2 && y2 < y2_limit)
 #line 18 "heat3d.mf"
-              value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
-                  * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
-                  * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
-            }
-          }
-        }
-#line "heat3d.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
-            #pragma unroll
-            for (int r2 = 0; r2 < U2; r2++) {
-              const int y2 = o2 + (r2 * T2 + t2);
-#line 18 "heat3d.mf"
-              b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] = value[r0][r1][r2];
-            }
-          }
-        }
-      }
-#line "heat3d.cu"
-    } else {
-      if (U0 * U1 * U2 * 9 <= 24) {
-        {
-          float value[U0][U1][U2];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit
-                  - 1;
-              #pragma unroll
-              for (int r2 = 0; r2 < U2; r2++) {
-                const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2
-                    + (r2 * T2 + t2) : y2_limit - 1;
-#line 18 "heat3d.mf"
-                value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
+                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] =
+                    a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
                     * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                     + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                     + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
@@ -577,55 +606,10 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                     + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
                     + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
                     * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
-              }
-            }
-          }
-#line "heat3d.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            if (y0 < y0_limit)
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (t1 * U1 + r1);
-                if (y1 < y1_limit)
-                  #pragma unroll
-                  for (int r2 = 0; r2 < U2; r2++) {
-                    const int y2 = o2 + (r2 * T2 + t2);
-                    if (0 <= y2 && y2 < y2_limit)
-#line 18 "heat3d.mf"
-                      b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] = value[r0][r1][r2];
-                  }
-              }
-          }
-        }
-      } else
-#line "heat3d.cu"
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (t1 * U1 + r1);
-              if (y1 < y1_limit)
-                for (int r2 = 0; r2 < U2; r2++) {
-                  const int y2 = o2 + (r2 * T2 + t2);
-                  if (0 <= y2 && y2 < y2_limit)
-#line 18 "heat3d.mf"
-                    b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] =
-                        a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
-                        * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
-                        * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
-                }
             }
         }
-#line "heat3d.cu"
     }
-  }
+#line "heat3d.cu"
 }
 
 template <int T0, int T1, int T2, int U0, int U1, int U2, int M, int cf_together>
@@ -690,9 +674,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                   * (window_b[6 + point] + window_b[10 + point] + window_b[14 + point]
                   + window_b[18 + point] + window_b[point] + window_b[point + 2] - 6.0f
                   * window_b[point + 1]);
-#line "heat3d.cu"
           }
         }
+#line "heat3d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
@@ -714,7 +698,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             }
           }
         }
-      } else {
+      } else
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int r1 = 0; r1 < U1; r1++) {
@@ -735,71 +719,108 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                         + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
                         * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
             }
+          }
+        }
+    }
+  } else if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2 && o2 + T2
+      * U2 <= y2_limit) {
 #line "heat3d.cu"
+    float value[U0][U1][U2];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1);
+        #pragma unroll
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2);
+#line 33 "heat3d.mf"
+          value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
+              * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+              + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+              + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
+              + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
+              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
+              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
+              * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
+        }
+      }
+    }
+#line "heat3d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1);
+        #pragma unroll
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2);
+#line 33 "heat3d.mf"
+          a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] = value[r0][r1][r2];
+        }
+      }
+    }
+  } else if (U0 * U1 * U2 * 9 <= 24) {
+#line "heat3d.cu"
+    float value[U0][U1][U2];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+        #pragma unroll
+        for (int r2 = 0; r2 < U2; r2++) {
+          const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2
+              + (r2 * T2 + t2) : y2_limit - 1;
+#line 33 "heat3d.mf"
+          value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
+              * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+              + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+              + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
+              + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
+              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
+              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
+              * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
+        }
+      }
+    }
+#line "heat3d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (t1 * U1 + r1);
+          if (y1 < y1_limit) {
+            #pragma unroll
+            for (int r2 = 0; r2 < U2; r2++) {
+              const int y2 = o2 + (r2 * T2 + t2);
+              if (0 <= y2 && y2 < y2_limit)
+#line 33 "heat3d.mf"
+                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] = value[r0][r1][r2];
+            }
           }
         }
       }
     }
-  } else {
-    if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2 && o2 + T2
-        * U2 <= y2_limit) {
-      {
-        float value[U0][U1][U2];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
-            #pragma unroll
+  } else
+#line "heat3d.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (t1 * U1 + r1);
+          if (y1 < y1_limit)
             for (int r2 = 0; r2 < U2; r2++) {
               const int y2 = o2 + (r2 * T2 + t2);
+              if (0 <= y2 && y2 < y2_limit)
 #line 33 "heat3d.mf"
-              value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
-                  * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
-                  * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
-            }
-          }
-        }
-#line "heat3d.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
-            #pragma unroll
-            for (int r2 = 0; r2 < U2; r2++) {
-              const int y2 = o2 + (r2 * T2 + t2);
-#line 33 "heat3d.mf"
-              a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] = value[r0][r1][r2];
-            }
-          }
-        }
-      }
-#line "heat3d.cu"
-    } else {
-      if (U0 * U1 * U2 * 9 <= 24) {
-        {
-          float value[U0][U1][U2];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit
-                  - 1;
-              #pragma unroll
-              for (int r2 = 0; r2 < U2; r2++) {
-                const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2
-                    + (r2 * T2 + t2) : y2_limit - 1;
-#line 33 "heat3d.mf"
-                value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
+                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] =
+                    b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
                     * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                     + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                     + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
@@ -807,55 +828,10 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                     + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
                     + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
                     * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
-              }
-            }
-          }
-#line "heat3d.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            if (y0 < y0_limit)
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (t1 * U1 + r1);
-                if (y1 < y1_limit)
-                  #pragma unroll
-                  for (int r2 = 0; r2 < U2; r2++) {
-                    const int y2 = o2 + (r2 * T2 + t2);
-                    if (0 <= y2 && y2 < y2_limit)
-#line 33 "heat3d.mf"
-                      a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] = value[r0][r1][r2];
-                  }
-              }
-          }
-        }
-      } else
-#line "heat3d.cu"
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (t1 * U1 + r1);
-              if (y1 < y1_limit)
-                for (int r2 = 0; r2 < U2; r2++) {
-                  const int y2 = o2 + (r2 * T2 + t2);
-                  if (0 <= y2 && y2 < y2_limit)
-#line 33 "heat3d.mf"
-                    a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] =
-                        b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
-                        * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
-                        * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
-                }
             }
         }
-#line "heat3d.cu"
     }
-  }
+#line "heat3d.cu"
 }
 
 // ---- heat3d

@@ -36,52 +36,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "host_scalars.mf"
-        value[r0] = twice * x[y_1 + half];
-      }
-#line "host_scalars.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 8 "host_scalars.mf"
-        y[y_1] = value[r0];
-      }
+      value[r0] = twice * x[y_1 + half];
     }
 #line "host_scalars.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "host_scalars.mf"
-          value[r0] = twice * x[y_1 + half];
-        }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "host_scalars.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 8 "host_scalars.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = twice * x[y_1 + half];
+    }
 #line "host_scalars.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 8 "host_scalars.mf"
-          y[y_1] = twice * x[y_1 + half];
-      }
+        y[y_1] = value[r0];
+    }
+  } else
 #line "host_scalars.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 8 "host_scalars.mf"
+        y[y_1] = twice * x[y_1 + half];
+    }
+#line "host_scalars.cu"
 }
 
 // ---- host_scalars

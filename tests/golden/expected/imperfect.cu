@@ -147,8 +147,8 @@ extern "C" __global__ void scaled_rows_2_leaf1(
 #line 12 "imperfect.mf"
       y[i * y_stride0 + j] = x[i * x_stride0 + j] * factor + sum[i];
     }
-#line "imperfect.cu"
   }
+#line "imperfect.cu"
 }
 
 extern "C" __global__ void scaled_rows_3_leaf0(
@@ -260,10 +260,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
     cf_commit();
     const int slot = step % S;
     const int piece_x = slot * (T0 * U0 * D);
-    if (H == 1 || thread < T0) {
+    if (H == 1 || thread < T0)
       if (k_limit - step * D >= D) {
         #pragma unroll
-        for (int z = 0; z < D; z++)
+        for (int z = 0; z < D; z++) {
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
@@ -271,9 +271,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
                 shared_x[piece_x
                 + ((r0 * T0 + t0) * D
                 + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))] * factor[r0];
+        }
+      } else
 #line "imperfect.cu"
-      } else {
-        for (int z = 0; z < k_limit - step * D; z++)
+        for (int z = 0; z < k_limit - step * D; z++) {
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
@@ -281,10 +282,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
                 shared_x[piece_x
                 + ((r0 * T0 + t0) * D
                 + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))] * factor[r0];
-#line "imperfect.cu"
-      }
-    }
+        }
   }
+#line "imperfect.cu"
   if (H == 1 || thread < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll
@@ -410,62 +410,61 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
         }
       }
     }
+  } else if (U0 * U1 * 3 <= 24) {
 #line "imperfect.cu"
-  } else {
-    if (U0 * U1 * 3 <= 24) {
-      float factor[U0][U1];
+    float factor[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++)
+#line 7 "imperfect.mf"
+        factor[r0][r1] = 2 * w[y0];
+    }
+#line "imperfect.cu"
+    {
+      float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
         #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++)
-#line 7 "imperfect.mf"
-          factor[r0][r1] = 2 * w[y0];
-      }
-#line "imperfect.cu"
-      {
-        float value[U0][U1];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 12 "imperfect.mf"
-            value[r0][r1] = x[y0 * x_stride0 + y1] * factor[r0][r1] + sum[y0];
-          }
-        }
-#line "imperfect.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (y1 < y1_limit)
-#line 12 "imperfect.mf"
-                y[y0 * y_stride0 + y1] = value[r0][r1];
-            }
+          value[r0][r1] = x[y0 * x_stride0 + y1] * factor[r0][r1] + sum[y0];
         }
       }
-    } else
 #line "imperfect.cu"
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
+        if (y0 < y0_limit) {
+          #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = o1 + (r1 * T1 + t1);
-            if (y1 < y1_limit) {
-#line 7 "imperfect.mf"
-              float factor = 2 * w[y0];
+            if (y1 < y1_limit)
 #line 12 "imperfect.mf"
-              y[y0 * y_stride0 + y1] = x[y0 * x_stride0 + y1] * factor + sum[y0];
-            }
+              y[y0 * y_stride0 + y1] = value[r0][r1];
           }
+        }
       }
+    }
+  } else
 #line "imperfect.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit) {
+#line 7 "imperfect.mf"
+            float factor = 2 * w[y0];
+#line 12 "imperfect.mf"
+            y[y0 * y_stride0 + y1] = x[y0 * x_stride0 + y1] * factor + sum[y0];
+          }
+        }
+    }
+#line "imperfect.cu"
 }
 
 template <int T0, int U0, int M>
@@ -480,52 +479,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 13 "imperfect.mf"
-        value[r0] = y[y_1 * y_stride0];
-      }
-#line "imperfect.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 13 "imperfect.mf"
-        last[y_1] = value[r0];
-      }
+      value[r0] = y[y_1 * y_stride0];
     }
 #line "imperfect.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 13 "imperfect.mf"
-          value[r0] = y[y_1 * y_stride0];
-        }
+      last[y_1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "imperfect.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 13 "imperfect.mf"
-            last[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = y[y_1 * y_stride0];
+    }
 #line "imperfect.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 13 "imperfect.mf"
-          last[y_1] = y[y_1 * y_stride0];
-      }
+        last[y_1] = value[r0];
+    }
+  } else
 #line "imperfect.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 13 "imperfect.mf"
+        last[y_1] = y[y_1 * y_stride0];
+    }
+#line "imperfect.cu"
 }
 
 // ---- scaled_rows

@@ -126,31 +126,26 @@ extern "C" __global__ void jacobi1d_leaf3(
   const int i = blockIdx.x;
   const int j = threadIdx.x;
   if (t % 2) {
-    {
 #line 13 "jacobi1d.mf"
-      int p = i * B + j;
-      int p1 = p + 1;
+    int p = i * B + j;
+    int p1 = p + 1;
 #line 16 "jacobi1d.mf"
-      int np = N + p;
-      int np1 = N + p + 1;
-      int np2 = N + p + 2;
+    int np = N + p;
+    int np1 = N + p + 1;
+    int np2 = N + p + 2;
 #line 20 "jacobi1d.mf"
-      a[p1] = (a[np] + a[np1] + a[np2]) / 3;
-    }
-#line "jacobi1d.cu"
+    a[p1] = (a[np] + a[np1] + a[np2]) / 3;
   } else {
-    {
 #line 13 "jacobi1d.mf"
-      int p = i * B + j;
-      int p1 = p + 1;
-      int p2 = p + 2;
+    int p = i * B + j;
+    int p1 = p + 1;
+    int p2 = p + 2;
 #line 17 "jacobi1d.mf"
-      int np1 = N + p + 1;
+    int np1 = N + p + 1;
 #line 22 "jacobi1d.mf"
-      a[np1] = (a[p] + a[p1] + a[p2]) / 3;
-    }
-#line "jacobi1d.cu"
+    a[np1] = (a[p] + a[p1] + a[p2]) / 3;
   }
+#line "jacobi1d.cu"
 }
 
 template <int T0, int U0, int M, int cf_together>
@@ -182,193 +177,173 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
             value_a[point] = (window_a[point] + window_a[point + 1] + window_a[point + 2]) / 3;
 #line "jacobi1d.cu"
           cf_store_vector<cf_together>(&a[first + 1], &value_a[0]);
-        } else {
+        } else
           for (int point = 0; point < 4; point++) {
             const int y = first + point;
             if (0 <= y && y < y_limit)
 #line 20 "jacobi1d.mf"
               a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
           }
-#line "jacobi1d.cu"
-        }
       }
-    } else {
-      if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
-        {
-          int value[U0];
-          {
-            int read_a[3][U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
-#line 20 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(a[N + y]);
-#line 20 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(a[N + y + 1]);
-#line 20 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(a[N + y + 2]);
-            }
+    } else if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
 #line "jacobi1d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
+      int value[U0];
+      {
+        int read_a[3][U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-          }
-#line "jacobi1d.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+          read_a[0][r0] = cf_again(a[N + y]);
 #line 20 "jacobi1d.mf"
-            a[y + 1] = value[r0];
-          }
+          read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+          read_a[2][r0] = cf_again(a[N + y + 2]);
         }
 #line "jacobi1d.cu"
-      } else {
-        if (U0 * 4 <= 24) {
-          {
-            int value[U0];
-            {
-              int read_a[3][U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-                    + (r0 * T0 + t0) : y_limit - 1;
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
 #line 20 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(a[N + y]);
-#line 20 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(a[N + y + 1]);
-#line 20 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(a[N + y + 2]);
-              }
-#line "jacobi1d.cu"
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++)
-#line 20 "jacobi1d.mf"
-                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-            }
-#line "jacobi1d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
-              if (0 <= y && y < y_limit)
-#line 20 "jacobi1d.mf"
-                a[y + 1] = value[r0];
-            }
-          }
-        } else
-#line "jacobi1d.cu"
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
-            if (0 <= y && y < y_limit)
-#line 20 "jacobi1d.mf"
-              a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
-          }
-#line "jacobi1d.cu"
+          value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
       }
-    }
-  } else {
-    if (1 < cf_together && U0 % 4 == 0) {
+#line "jacobi1d.cu"
       #pragma unroll
-      for (int vector = 0; vector < U0 / 4; vector++) {
-        const int first = o0 + 4 * (vector * T0 + t0);
-        if (0 <= first && first + 4 <= y_limit) {
-          // vectorize(a): windows of rows in registers, 4 points at a time
-          int value_a[4];
-          int window_a[6];
-          window_a[0] = a[first];
-          cf_vectors<cf_together, 4, 4>(&window_a[1], &a[first + 1]);
-          window_a[5] = a[first + 5];
-          #pragma unroll
-          for (int point = 0; point < 4; point++)
-#line 22 "jacobi1d.mf"
-            value_a[point] = (window_a[point] + window_a[point + 1] + window_a[point + 2]) / 3;
-#line "jacobi1d.cu"
-          cf_store_vector<cf_together>(&a[N + first + 1], &value_a[0]);
-        } else {
-          for (int point = 0; point < 4; point++) {
-            const int y = first + point;
-            if (0 <= y && y < y_limit)
-#line 22 "jacobi1d.mf"
-              a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
-          }
-#line "jacobi1d.cu"
-        }
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+#line 20 "jacobi1d.mf"
+        a[y + 1] = value[r0];
       }
-    } else {
-      if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
-        {
-          int value[U0];
-          {
-            int read_a[3][U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(a[y]);
-#line 22 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(a[y + 1]);
-#line 22 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(a[y + 2]);
-            }
+    } else if (U0 * 4 <= 24) {
 #line "jacobi1d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 22 "jacobi1d.mf"
-              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-          }
-#line "jacobi1d.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-            a[N + y + 1] = value[r0];
-          }
+      int value[U0];
+      {
+        int read_a[3][U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+              + (r0 * T0 + t0) : y_limit - 1;
+#line 20 "jacobi1d.mf"
+          read_a[0][r0] = cf_again(a[N + y]);
+#line 20 "jacobi1d.mf"
+          read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+          read_a[2][r0] = cf_again(a[N + y + 2]);
         }
 #line "jacobi1d.cu"
-      } else {
-        if (U0 * 4 <= 24) {
-          {
-            int value[U0];
-            {
-              int read_a[3][U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-                    + (r0 * T0 + t0) : y_limit - 1;
-#line 22 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(a[y]);
-#line 22 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(a[y + 1]);
-#line 22 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(a[y + 2]);
-              }
-#line "jacobi1d.cu"
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++)
-#line 22 "jacobi1d.mf"
-                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-            }
-#line "jacobi1d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
-              if (0 <= y && y < y_limit)
-#line 22 "jacobi1d.mf"
-                a[N + y + 1] = value[r0];
-            }
-          }
-        } else
-#line "jacobi1d.cu"
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
-            if (0 <= y && y < y_limit)
-#line 22 "jacobi1d.mf"
-              a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
-          }
-#line "jacobi1d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+          value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
       }
+#line "jacobi1d.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (0 <= y && y < y_limit)
+#line 20 "jacobi1d.mf"
+          a[y + 1] = value[r0];
+      }
+    } else
+#line "jacobi1d.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (0 <= y && y < y_limit)
+#line 20 "jacobi1d.mf"
+          a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+      }
+  } else if (1 < cf_together && U0 % 4 == 0) {
+#line "jacobi1d.cu"
+    #pragma unroll
+    for (int vector = 0; vector < U0 / 4; vector++) {
+      const int first = o0 + 4 * (vector * T0 + t0);
+      if (0 <= first && first + 4 <= y_limit) {
+        // vectorize(a): windows of rows in registers, 4 points at a time
+        int value_a[4];
+        int window_a[6];
+        window_a[0] = a[first];
+        cf_vectors<cf_together, 4, 4>(&window_a[1], &a[first + 1]);
+        window_a[5] = a[first + 5];
+        #pragma unroll
+        for (int point = 0; point < 4; point++)
+#line 22 "jacobi1d.mf"
+          value_a[point] = (window_a[point] + window_a[point + 1] + window_a[point + 2]) / 3;
+#line "jacobi1d.cu"
+        cf_store_vector<cf_together>(&a[N + first + 1], &value_a[0]);
+      } else
+        for (int point = 0; point < 4; point++) {
+          const int y = first + point;
+          if (0 <= y && y < y_limit)
+#line 22 "jacobi1d.mf"
+            a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+        }
     }
-  }
+  } else if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+#line "jacobi1d.cu"
+    int value[U0];
+    {
+      int read_a[3][U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+#line 22 "jacobi1d.mf"
+        read_a[0][r0] = cf_again(a[y]);
+#line 22 "jacobi1d.mf"
+        read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+        read_a[2][r0] = cf_again(a[y + 2]);
+      }
+#line "jacobi1d.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+        value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+    }
+#line "jacobi1d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 22 "jacobi1d.mf"
+      a[N + y + 1] = value[r0];
+    }
+  } else if (U0 * 4 <= 24) {
+#line "jacobi1d.cu"
+    int value[U0];
+    {
+      int read_a[3][U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+            + (r0 * T0 + t0) : y_limit - 1;
+#line 22 "jacobi1d.mf"
+        read_a[0][r0] = cf_again(a[y]);
+#line 22 "jacobi1d.mf"
+        read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+        read_a[2][r0] = cf_again(a[y + 2]);
+      }
+#line "jacobi1d.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+        value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+    }
+#line "jacobi1d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (0 <= y && y < y_limit)
+#line 22 "jacobi1d.mf"
+        a[N + y + 1] = value[r0];
+    }
+  } else
+#line "jacobi1d.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (0 <= y && y < y_limit)
+#line 22 "jacobi1d.mf"
+        a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+    }
+#line "jacobi1d.cu"
 }
 
 template <int T0, int U0, int K, int M>
@@ -390,7 +365,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
   int *const first_grid = (int *)cf_shared;
   int *const second_grid = (int *)(cf_shared + 4 * (T0 * U0));
   if (t % 2) {
-    if (o0 < 0 || y_limit < o0 + T0 * U0) {
+    if (o0 < 0 || y_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = o0 + (r0 * T0 + t0);
         if (!(0 <= y && y < y_limit))
@@ -399,38 +374,35 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             second_grid[y - o0] = a[N + y + 1];
           }
       }
-    }
     {
       const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
       const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+        int value[U0];
         {
-          int value[U0];
-          {
-            int read_a[3][U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
-#line 20 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(a[N + y]);
-#line 20 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(a[N + y + 1]);
-#line 20 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(a[N + y + 2]);
-            }
-#line "jacobi1d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 20 "jacobi1d.mf"
-              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-          }
-#line "jacobi1d.cu"
+          int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
             const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-            first_grid[y - o0] = value[r0];
+            read_a[0][r0] = cf_again(a[N + y]);
+#line 20 "jacobi1d.mf"
+            read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+            read_a[2][r0] = cf_again(a[N + y + 2]);
           }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+            value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+        }
+#line "jacobi1d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+#line 20 "jacobi1d.mf"
+          first_grid[y - o0] = value[r0];
         }
       } else
 #line "jacobi1d.cu"
@@ -448,33 +420,31 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
         const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
         const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+          int value[U0];
           {
-            int value[U0];
-            {
-              int read_a[3][U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
-#line 22 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(first_grid[y - o0]);
-#line 22 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
-              }
-#line "jacobi1d.cu"
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++)
-#line 22 "jacobi1d.mf"
-                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-            }
-#line "jacobi1d.cu"
+            int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
               const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-              second_grid[y - o0] = value[r0];
+              read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
+#line 22 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(first_grid[y - o0]);
+#line 22 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
             }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+          }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+#line 22 "jacobi1d.mf"
+            second_grid[y - o0] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
@@ -494,33 +464,31 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
               - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+            int value[U0];
             {
-              int value[U0];
-              {
-                int read_a[3][U0];
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++) {
-                  const int y = o0 + (r0 * T0 + t0);
-#line 20 "jacobi1d.mf"
-                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
-#line 20 "jacobi1d.mf"
-                  read_a[1][r0] = cf_again(second_grid[y - o0]);
-#line 20 "jacobi1d.mf"
-                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
-                }
-#line "jacobi1d.cu"
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++)
-#line 20 "jacobi1d.mf"
-                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-              }
-#line "jacobi1d.cu"
+              int read_a[3][U0];
               #pragma unroll
               for (int r0 = 0; r0 < U0; r0++) {
                 const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-                first_grid[y - o0] = value[r0];
+                read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 20 "jacobi1d.mf"
+                read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 20 "jacobi1d.mf"
+                read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
               }
+#line "jacobi1d.cu"
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
+#line 20 "jacobi1d.mf"
+              first_grid[y - o0] = value[r0];
             }
           } else
 #line "jacobi1d.cu"
@@ -535,53 +503,49 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         __syncthreads();
       } else {
-        {
-          const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
-          const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
-          if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-            {
-              int value[U0];
-              {
-                int read_a[3][U0];
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++) {
-                  const int y = o0 + (r0 * T0 + t0);
-#line 20 "jacobi1d.mf"
-                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
-#line 20 "jacobi1d.mf"
-                  read_a[1][r0] = cf_again(second_grid[y - o0]);
-#line 20 "jacobi1d.mf"
-                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
-                }
-#line "jacobi1d.cu"
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++)
-#line 20 "jacobi1d.mf"
-                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-              }
-#line "jacobi1d.cu"
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
-#line 20 "jacobi1d.mf"
-                a[y + 1] = value[r0];
-              }
-            }
-          } else
-#line "jacobi1d.cu"
+        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+        const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+        if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+          int value[U0];
+          {
+            int read_a[3][U0];
+            #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
               const int y = o0 + (r0 * T0 + t0);
-              if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
-                a[y + 1] = (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1])
-                    / 3;
+              read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 20 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 20 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
             }
-        }
 #line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+          }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+#line 20 "jacobi1d.mf"
+            a[y + 1] = value[r0];
+          }
+        } else
+#line "jacobi1d.cu"
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+            if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
+#line 20 "jacobi1d.mf"
+              a[y + 1] = (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1])
+                  / 3;
+          }
       }
     }
   } else {
-    if (o0 < 0 || y_limit < o0 + T0 * U0) {
+#line "jacobi1d.cu"
+    if (o0 < 0 || y_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = o0 + (r0 * T0 + t0);
         if (!(0 <= y && y < y_limit))
@@ -590,38 +554,35 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             second_grid[y - o0] = a[y + 1];
           }
       }
-    }
     {
       const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
       const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+        int value[U0];
         {
-          int value[U0];
-          {
-            int read_a[3][U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(a[y]);
-#line 22 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(a[y + 1]);
-#line 22 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(a[y + 2]);
-            }
-#line "jacobi1d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 22 "jacobi1d.mf"
-              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-          }
-#line "jacobi1d.cu"
+          int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
             const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-            first_grid[y - o0] = value[r0];
+            read_a[0][r0] = cf_again(a[y]);
+#line 22 "jacobi1d.mf"
+            read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+            read_a[2][r0] = cf_again(a[y + 2]);
           }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+            value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+        }
+#line "jacobi1d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+#line 22 "jacobi1d.mf"
+          first_grid[y - o0] = value[r0];
         }
       } else
 #line "jacobi1d.cu"
@@ -639,33 +600,31 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
         const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
         const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+          int value[U0];
           {
-            int value[U0];
-            {
-              int read_a[3][U0];
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
-#line 20 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
-#line 20 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(first_grid[y - o0]);
-#line 20 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
-              }
-#line "jacobi1d.cu"
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++)
-#line 20 "jacobi1d.mf"
-                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-            }
-#line "jacobi1d.cu"
+            int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
               const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-              second_grid[y - o0] = value[r0];
+              read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
+#line 20 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(first_grid[y - o0]);
+#line 20 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
             }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+          }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+#line 20 "jacobi1d.mf"
+            second_grid[y - o0] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
@@ -685,33 +644,31 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
               - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+            int value[U0];
             {
-              int value[U0];
-              {
-                int read_a[3][U0];
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++) {
-                  const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
-#line 22 "jacobi1d.mf"
-                  read_a[1][r0] = cf_again(second_grid[y - o0]);
-#line 22 "jacobi1d.mf"
-                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
-                }
-#line "jacobi1d.cu"
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++)
-#line 22 "jacobi1d.mf"
-                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-              }
-#line "jacobi1d.cu"
+              int read_a[3][U0];
               #pragma unroll
               for (int r0 = 0; r0 < U0; r0++) {
                 const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-                first_grid[y - o0] = value[r0];
+                read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 22 "jacobi1d.mf"
+                read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 22 "jacobi1d.mf"
+                read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
               }
+#line "jacobi1d.cu"
+              #pragma unroll
+              for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+                value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+            }
+#line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++) {
+              const int y = o0 + (r0 * T0 + t0);
+#line 22 "jacobi1d.mf"
+              first_grid[y - o0] = value[r0];
             }
           } else
 #line "jacobi1d.cu"
@@ -726,52 +683,48 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         __syncthreads();
       } else {
-        {
-          const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
-          const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
-          if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-            {
-              int value[U0];
-              {
-                int read_a[3][U0];
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++) {
-                  const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-                  read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
-#line 22 "jacobi1d.mf"
-                  read_a[1][r0] = cf_again(second_grid[y - o0]);
-#line 22 "jacobi1d.mf"
-                  read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
-                }
-#line "jacobi1d.cu"
-                #pragma unroll
-                for (int r0 = 0; r0 < U0; r0++)
-#line 22 "jacobi1d.mf"
-                  value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-              }
-#line "jacobi1d.cu"
-              #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-                a[N + y + 1] = value[r0];
-              }
-            }
-          } else
-#line "jacobi1d.cu"
+        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+        const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+        if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+          int value[U0];
+          {
+            int read_a[3][U0];
+            #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
               const int y = o0 + (r0 * T0 + t0);
-              if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
-                a[N + y + 1] =
-                    (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+              read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+#line 22 "jacobi1d.mf"
+              read_a[1][r0] = cf_again(second_grid[y - o0]);
+#line 22 "jacobi1d.mf"
+              read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
             }
-        }
 #line "jacobi1d.cu"
+            #pragma unroll
+            for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+              value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+          }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+#line 22 "jacobi1d.mf"
+            a[N + y + 1] = value[r0];
+          }
+        } else
+#line "jacobi1d.cu"
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+            if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
+#line 22 "jacobi1d.mf"
+              a[N + y + 1] =
+                  (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+          }
       }
     }
   }
+#line "jacobi1d.cu"
 }
 
 // ---- jacobi1d

@@ -65,8 +65,8 @@ extern "C" __global__ void jacobi2d_1_leaf1(
       b[i * b_stride0 + j] = 0.2f
           * (a[i * a_stride0 + j] + a[(i - 1) * a_stride0 + j] + a[(i + 1) * a_stride0 + j]
           + a[i * a_stride0 + (j - 1)] + a[i * a_stride0 + (j + 1)]);
-#line "jacobi2d.cu"
   }
+#line "jacobi2d.cu"
 }
 
 extern "C" __global__ void jacobi2d_2_leaf0(
@@ -128,8 +128,8 @@ extern "C" __global__ void jacobi2d_2_leaf1(
       a[i * a_stride0 + j] = 0.2f
           * (b[i * b_stride0 + j] + b[(i - 1) * b_stride0 + j] + b[(i + 1) * b_stride0 + j]
           + b[i * b_stride0 + (j - 1)] + b[i * b_stride0 + (j + 1)]);
-#line "jacobi2d.cu"
   }
+#line "jacobi2d.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M, int cf_together>
@@ -174,8 +174,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
             value_b[r0][point] = 0.2f
                 * (window_a[point + 1] + window_a[6 + point] + window_a[10 + point]
                 + window_a[point] + window_a[point + 2]);
-#line "jacobi2d.cu"
         }
+#line "jacobi2d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
               b[(y0 + 1) * b_stride0 + (first + 4)] = value_b[r0][3];
           }
         }
-      } else {
+      } else
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int point = 0; point < 4; point++) {
@@ -205,90 +205,82 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
                     + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
                     + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
+        }
+    }
+  } else if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
 #line "jacobi2d.cu"
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
+#line 17 "jacobi2d.mf"
+        value[r0][r1] = 0.2f
+            * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+            + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+            + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
+      }
+    }
+#line "jacobi2d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
+#line 17 "jacobi2d.mf"
+        b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
+      }
+    }
+  } else if (U0 * U1 * 6 <= 24) {
+#line "jacobi2d.cu"
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
+            + (r1 * T1 + t1) : y1_limit - 1;
+#line 17 "jacobi2d.mf"
+        value[r0][r1] = 0.2f
+            * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+            + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+            + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
+      }
+    }
+#line "jacobi2d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (0 <= y1 && y1 < y1_limit)
+#line 17 "jacobi2d.mf"
+            b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
         }
       }
     }
-  } else {
-    if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
-      {
-        float value[U0][U1];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+  } else
+#line "jacobi2d.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (0 <= y1 && y1 < y1_limit)
 #line 17 "jacobi2d.mf"
-            value[r0][r1] = 0.2f
+            b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
                 * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
                 + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
                 + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
-          }
         }
-#line "jacobi2d.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-#line 17 "jacobi2d.mf"
-            b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
-          }
-        }
-      }
-#line "jacobi2d.cu"
-    } else {
-      if (U0 * U1 * 6 <= 24) {
-        {
-          float value[U0][U1];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
-                  + (r1 * T1 + t1) : y1_limit - 1;
-#line 17 "jacobi2d.mf"
-              value[r0][r1] = 0.2f
-                  * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
-                  + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
-            }
-          }
-#line "jacobi2d.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            if (y0 < y0_limit)
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
-                if (0 <= y1 && y1 < y1_limit)
-#line 17 "jacobi2d.mf"
-                  b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
-              }
-          }
-        }
-      } else
-#line "jacobi2d.cu"
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (0 <= y1 && y1 < y1_limit)
-#line 17 "jacobi2d.mf"
-                b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
-                    * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
-                    + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
-                    + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
-            }
-        }
-#line "jacobi2d.cu"
     }
-  }
+#line "jacobi2d.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int K, int M>
@@ -316,7 +308,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
-  if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1) {
+  if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
       for (int r1 = 0; r1 < U1; r1++) {
@@ -331,38 +323,35 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
           }
       }
     }
-  }
   {
     const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
     const int high0 = T0 * U0 < y0_limit - o0 ? T0 * U0 : y0_limit - o0;
     const int low1 = 0 < 0 - o1 ? 0 - o1 : 0;
     const int high1 = T1 * U1 < y1_limit - o1 ? T1 * U1 : y1_limit - o1;
     if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1) * T1 < high1) {
-      {
-        float value[U0][U1];
+      float value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
-            value[r0][r1] = 0.2f
-                * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
-                + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
-                + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
-          }
+          value[r0][r1] = 0.2f
+              * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+              + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+              + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
         }
+      }
 #line "jacobi2d.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
-            first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
-          }
+          first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
         }
       }
     } else
@@ -391,33 +380,31 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       const int high1 = T1 * U1 - sweep < y1_limit - o1 ? T1 * U1 - sweep : y1_limit - o1;
       if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
           * T1 < high1) {
-        {
-          float value[U0][U1];
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
           #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
-              value[r0][r1] = 0.2f
-                  * (first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
-                  + first_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
-                  + first_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
-                  + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
-                  + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-            }
+            value[r0][r1] = 0.2f
+                * (first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
+                + first_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
+                + first_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
+                + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
+                + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
           }
+        }
 #line "jacobi2d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
           #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
-              second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
-            }
+            second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
           }
         }
       } else
@@ -450,33 +437,31 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
             - o1;
         if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
             * T1 < high1) {
-          {
-            float value[U0][U1];
+          float value[U0][U1];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0);
             #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
-                value[r0][r1] = 0.2f
-                    * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
-                    + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
-                    + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
-                    + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
-                    + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-              }
+              value[r0][r1] = 0.2f
+                  * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
+                  + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
+                  + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
+                  + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
+                  + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
             }
+          }
 #line "jacobi2d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0);
             #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
-                first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
-              }
+              first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
             }
           }
         } else
@@ -500,63 +485,59 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
       __syncthreads();
     } else {
-      {
-        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
-        const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
-        const int low1 = K - 1 < 0 - o1 ? 0 - o1 : K - 1;
-        const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
-        if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-            * T1 < high1) {
-          {
-            float value[U0][U1];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
+      const int low1 = K - 1 < 0 - o1 ? 0 - o1 : K - 1;
+      const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
+      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
+          * T1 < high1) {
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
-                value[r0][r1] = 0.2f
+            value[r0][r1] = 0.2f
+                * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
+                + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
+                + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
+                + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
+                + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
+          }
+        }
+#line "jacobi2d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+#line 17 "jacobi2d.mf"
+            b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
+          }
+        }
+      } else
+#line "jacobi2d.cu"
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
+#line 17 "jacobi2d.mf"
+                b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
                     * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
                     + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
                     + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
                     + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
                     + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-              }
             }
-#line "jacobi2d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
-#line 17 "jacobi2d.mf"
-                b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
-              }
-            }
-          }
-        } else
-#line "jacobi2d.cu"
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
-                if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
-#line 17 "jacobi2d.mf"
-                  b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
-                      * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
-                      + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
-                      + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
-                      + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
-                      + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-              }
-          }
-      }
-#line "jacobi2d.cu"
+        }
     }
   }
+#line "jacobi2d.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M, int cf_together>
@@ -601,8 +582,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
             value_a[r0][point] = 0.2f
                 * (window_b[point + 1] + window_b[6 + point] + window_b[10 + point]
                 + window_b[point] + window_b[point + 2]);
-#line "jacobi2d.cu"
         }
+#line "jacobi2d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
@@ -619,7 +600,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
               a[(y0 + 1) * a_stride0 + (first + 4)] = value_a[r0][3];
           }
         }
-      } else {
+      } else
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int point = 0; point < 4; point++) {
@@ -632,90 +613,82 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
                     + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
                     + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
+        }
+    }
+  } else if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
 #line "jacobi2d.cu"
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
+#line 29 "jacobi2d.mf"
+        value[r0][r1] = 0.2f
+            * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+            + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+            + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
+      }
+    }
+#line "jacobi2d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
+#line 29 "jacobi2d.mf"
+        a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
+      }
+    }
+  } else if (U0 * U1 * 6 <= 24) {
+#line "jacobi2d.cu"
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
+            + (r1 * T1 + t1) : y1_limit - 1;
+#line 29 "jacobi2d.mf"
+        value[r0][r1] = 0.2f
+            * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+            + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+            + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
+      }
+    }
+#line "jacobi2d.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (0 <= y1 && y1 < y1_limit)
+#line 29 "jacobi2d.mf"
+            a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
         }
       }
     }
-  } else {
-    if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
-      {
-        float value[U0][U1];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+  } else
+#line "jacobi2d.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (0 <= y1 && y1 < y1_limit)
 #line 29 "jacobi2d.mf"
-            value[r0][r1] = 0.2f
+            a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
                 * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
                 + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
                 + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
-          }
         }
-#line "jacobi2d.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-#line 29 "jacobi2d.mf"
-            a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
-          }
-        }
-      }
-#line "jacobi2d.cu"
-    } else {
-      if (U0 * U1 * 6 <= 24) {
-        {
-          float value[U0][U1];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
-                  + (r1 * T1 + t1) : y1_limit - 1;
-#line 29 "jacobi2d.mf"
-              value[r0][r1] = 0.2f
-                  * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
-                  + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
-            }
-          }
-#line "jacobi2d.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            if (y0 < y0_limit)
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
-                if (0 <= y1 && y1 < y1_limit)
-#line 29 "jacobi2d.mf"
-                  a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
-              }
-          }
-        }
-      } else
-#line "jacobi2d.cu"
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (0 <= y1 && y1 < y1_limit)
-#line 29 "jacobi2d.mf"
-                a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
-                    * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
-                    + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
-                    + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
-            }
-        }
-#line "jacobi2d.cu"
     }
-  }
+#line "jacobi2d.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int K, int M>
@@ -743,7 +716,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
-  if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1) {
+  if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
       for (int r1 = 0; r1 < U1; r1++) {
@@ -758,38 +731,35 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
           }
       }
     }
-  }
   {
     const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
     const int high0 = T0 * U0 < y0_limit - o0 ? T0 * U0 : y0_limit - o0;
     const int low1 = 0 < 0 - o1 ? 0 - o1 : 0;
     const int high1 = T1 * U1 < y1_limit - o1 ? T1 * U1 : y1_limit - o1;
     if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1) * T1 < high1) {
-      {
-        float value[U0][U1];
+      float value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
-            value[r0][r1] = 0.2f
-                * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
-                + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
-                + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
-          }
+          value[r0][r1] = 0.2f
+              * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+              + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+              + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
         }
+      }
 #line "jacobi2d.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
-            first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
-          }
+          first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
         }
       }
     } else
@@ -818,33 +788,31 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       const int high1 = T1 * U1 - sweep < y1_limit - o1 ? T1 * U1 - sweep : y1_limit - o1;
       if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
           * T1 < high1) {
-        {
-          float value[U0][U1];
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
           #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
-              value[r0][r1] = 0.2f
-                  * (first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
-                  + first_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
-                  + first_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
-                  + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
-                  + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-            }
+            value[r0][r1] = 0.2f
+                * (first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
+                + first_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
+                + first_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
+                + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
+                + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
           }
+        }
 #line "jacobi2d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
           #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
-              second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
-            }
+            second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
           }
         }
       } else
@@ -877,33 +845,31 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
             - o1;
         if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
             * T1 < high1) {
-          {
-            float value[U0][U1];
+          float value[U0][U1];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0);
             #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
-                value[r0][r1] = 0.2f
-                    * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
-                    + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
-                    + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
-                    + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
-                    + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-              }
+              value[r0][r1] = 0.2f
+                  * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
+                  + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
+                  + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
+                  + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
+                  + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
             }
+          }
 #line "jacobi2d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0);
             #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
-                first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
-              }
+              first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
             }
           }
         } else
@@ -927,63 +893,59 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
       __syncthreads();
     } else {
-      {
-        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
-        const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
-        const int low1 = K - 1 < 0 - o1 ? 0 - o1 : K - 1;
-        const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
-        if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-            * T1 < high1) {
-          {
-            float value[U0][U1];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
+      const int low1 = K - 1 < 0 - o1 ? 0 - o1 : K - 1;
+      const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
+      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
+          * T1 < high1) {
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
-                value[r0][r1] = 0.2f
+            value[r0][r1] = 0.2f
+                * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
+                + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
+                + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
+                + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
+                + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
+          }
+        }
+#line "jacobi2d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+#line 29 "jacobi2d.mf"
+            a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
+          }
+        }
+      } else
+#line "jacobi2d.cu"
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
+#line 29 "jacobi2d.mf"
+                a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
                     * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
                     + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
                     + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
                     + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
                     + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-              }
             }
-#line "jacobi2d.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y0 = o0 + (t0 * U0 + r0);
-              #pragma unroll
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
-#line 29 "jacobi2d.mf"
-                a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
-              }
-            }
-          }
-        } else
-#line "jacobi2d.cu"
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
-            if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
-              for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
-                if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
-#line 29 "jacobi2d.mf"
-                  a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
-                      * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
-                      + second_grid[(y0 - o0 - 1) * (T1 * U1) + (y1 - o1)]
-                      + second_grid[(y0 - o0 + 1) * (T1 * U1) + (y1 - o1)]
-                      + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 - 1)]
-                      + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
-              }
-          }
-      }
-#line "jacobi2d.cu"
+        }
     }
   }
+#line "jacobi2d.cu"
 }
 
 // ---- jacobi2d

@@ -41,7 +41,20 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
-      {
+#line 6 "local_array.mf"
+      float power[4];
+      power[0] = 1;
+      float x_of = x[y_1];
+#line 8 "local_array.mf"
+      for (int k = 0; k < 3; k++)
+        power[1 + k] = power[k] * x_of;
+      y[y_1] = power[3] - power[2];
+    }
+  } else
+#line "local_array.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
 #line 6 "local_array.mf"
         float power[4];
         power[0] = 1;
@@ -53,24 +66,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
       }
     }
 #line "local_array.cu"
-  } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
-        {
-#line 6 "local_array.mf"
-          float power[4];
-          power[0] = 1;
-          float x_of = x[y_1];
-#line 8 "local_array.mf"
-          for (int k = 0; k < 3; k++)
-            power[1 + k] = power[k] * x_of;
-          y[y_1] = power[3] - power[2];
-        }
-      }
-    }
-#line "local_array.cu"
-  }
 }
 
 // ---- local

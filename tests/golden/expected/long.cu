@@ -35,52 +35,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) wide_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      long value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    long value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "long.mf"
-        value[r0] = x[y_1] * 3 - first;
-      }
-#line "long.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "long.mf"
-        y[y_1] = value[r0];
-      }
+      value[r0] = x[y_1] * 3 - first;
     }
 #line "long.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        long value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "long.mf"
-          value[r0] = x[y_1] * 3 - first;
-        }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "long.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    long value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 6 "long.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = x[y_1] * 3 - first;
+    }
 #line "long.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 6 "long.mf"
-          y[y_1] = x[y_1] * 3 - first;
-      }
+        y[y_1] = value[r0];
+    }
+  } else
 #line "long.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 6 "long.mf"
+        y[y_1] = x[y_1] * 3 - first;
+    }
+#line "long.cu"
 }
 
 // ---- wide

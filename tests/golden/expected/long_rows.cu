@@ -180,128 +180,119 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
     for (int i = 0; i < i_limit; i++)
       for (int p = 0; p < p_limit; p++) {
 #line "long_rows.cu"
-        {
-          float value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
 #line 16 "long_rows.mf"
-            value[r0] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean[r0]) * scale[r0];
-          }
+          value[r0] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean[r0]) * scale[r0];
+        }
 #line "long_rows.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
 #line 16 "long_rows.mf"
-            y[i * y_stride0 + y_1 * y_stride1 + p] = value[r0];
-          }
+          y[i * y_stride0 + y_1 * y_stride1 + p] = value[r0];
         }
       }
+  } else if (U0 * 2 <= 24) {
 #line "long_rows.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      float sum[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+    float sum[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
 #line 6 "long_rows.mf"
-        sum[r0] = 0.0f;
+      sum[r0] = 0.0f;
 #line "long_rows.cu"
-      float squares[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+    float squares[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
 #line 6 "long_rows.mf"
-        squares[r0] = 0.0f;
-      for (int i = 0; i < i_limit; i++)
-        for (int p = 0; p < p_limit; p++) {
+      squares[r0] = 0.0f;
+    for (int i = 0; i < i_limit; i++)
+      for (int p = 0; p < p_limit; p++) {
 #line "long_rows.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                - 1;
-#line 9 "long_rows.mf"
-            sum[r0] += x[i * x_stride0 + y_1 * x_stride1 + p];
-          }
-#line "long_rows.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                - 1;
-#line 10 "long_rows.mf"
-            squares[r0] += x[i * x_stride0 + y_1 * x_stride1 + p]
-                * x[i * x_stride0 + y_1 * x_stride1 + p];
-          }
-        }
-#line "long_rows.cu"
-      float mean[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
-#line 12 "long_rows.mf"
-        mean[r0] = sum[r0] / (b * hw);
-#line "long_rows.cu"
-      float scale[U0];
-      {
-        float read_gain[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 13 "long_rows.mf"
-          read_gain[r0] = cf_again(gain[y_1]);
+#line 9 "long_rows.mf"
+          sum[r0] += x[i * x_stride0 + y_1 * x_stride1 + p];
         }
 #line "long_rows.cu"
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
-#line 13 "long_rows.mf"
-          scale[r0] = read_gain[r0] / sqrtf(squares[r0] / (b * hw) - mean[r0] * mean[r0] + 1e-5f);
-      }
-#line 14 "long_rows.mf"
-      for (int i = 0; i < i_limit; i++)
-        for (int p = 0; p < p_limit; p++) {
-#line "long_rows.cu"
-          {
-            float value[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                  - 1;
-#line 16 "long_rows.mf"
-              value[r0] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean[r0]) * scale[r0];
-            }
-#line "long_rows.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y_1 = o0 + (r0 * T0 + t0);
-              if (y_1 < y_1_limit)
-#line 16 "long_rows.mf"
-                y[i * y_stride0 + y_1 * y_stride1 + p] = value[r0];
-            }
-          }
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 10 "long_rows.mf"
+          squares[r0] += x[i * x_stride0 + y_1 * x_stride1 + p]
+              * x[i * x_stride0 + y_1 * x_stride1 + p];
         }
-    } else
+      }
 #line "long_rows.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit) {
-#line 6 "long_rows.mf"
-          float sum = 0.0f;
-#line 6 "long_rows.mf"
-          float squares = 0.0f;
-          for (int i = 0; i < i_limit; i++)
-            for (int p = 0; p < p_limit; p++) {
-              sum += x[i * x_stride0 + y_1 * x_stride1 + p];
-              squares += x[i * x_stride0 + y_1 * x_stride1 + p]
-                  * x[i * x_stride0 + y_1 * x_stride1 + p];
-            }
+    float mean[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
 #line 12 "long_rows.mf"
-          float mean = sum / (b * hw);
-          float scale = gain[y_1] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
-          for (int i = 0; i < i_limit; i++)
-            for (int p = 0; p < p_limit; p++)
-              y[i * y_stride0 + y_1 * y_stride1 + p] =
-                  (x[i * x_stride0 + y_1 * x_stride1 + p] - mean) * scale;
-        }
+      mean[r0] = sum[r0] / (b * hw);
+#line "long_rows.cu"
+    float scale[U0];
+    {
+      float read_gain[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 13 "long_rows.mf"
+        read_gain[r0] = cf_again(gain[y_1]);
       }
 #line "long_rows.cu"
-  }
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 13 "long_rows.mf"
+        scale[r0] = read_gain[r0] / sqrtf(squares[r0] / (b * hw) - mean[r0] * mean[r0] + 1e-5f);
+    }
+#line 14 "long_rows.mf"
+    for (int i = 0; i < i_limit; i++)
+      for (int p = 0; p < p_limit; p++) {
+#line "long_rows.cu"
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 16 "long_rows.mf"
+          value[r0] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean[r0]) * scale[r0];
+        }
+#line "long_rows.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+          if (y_1 < y_1_limit)
+#line 16 "long_rows.mf"
+            y[i * y_stride0 + y_1 * y_stride1 + p] = value[r0];
+        }
+      }
+  } else
+#line "long_rows.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 6 "long_rows.mf"
+        float sum = 0.0f;
+#line 6 "long_rows.mf"
+        float squares = 0.0f;
+        for (int i = 0; i < i_limit; i++)
+          for (int p = 0; p < p_limit; p++) {
+            sum += x[i * x_stride0 + y_1 * x_stride1 + p];
+            squares += x[i * x_stride0 + y_1 * x_stride1 + p]
+                * x[i * x_stride0 + y_1 * x_stride1 + p];
+          }
+#line 12 "long_rows.mf"
+        float mean = sum / (b * hw);
+        float scale = gain[y_1] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
+        for (int i = 0; i < i_limit; i++)
+          for (int p = 0; p < p_limit; p++)
+            y[i * y_stride0 + y_1 * y_stride1 + p] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean)
+                * scale;
+      }
+    }
+#line "long_rows.cu"
 }
 
 template <int T0, int U0, int D, int S, int M>
@@ -337,7 +328,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
   float squares = 0.0f;
 #line "long_rows.cu"
   // distribute(i_p): some steps by all lanes of a row, then in order by one
+#line 7 "long_rows.mf"
   for (int base = 0; base < i_p_limit; base += S) {
+#line "long_rows.cu"
     const int count = i_p_limit - base < S ? i_p_limit - base : S;
 #line 7 "long_rows.mf"
     for (int i_p = base + lane; i_p < base + count; i_p += D) {

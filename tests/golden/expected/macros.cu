@@ -120,73 +120,71 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
         c[y * c_stride0] = value[r0];
       }
     }
+  } else if (U0 <= 24) {
 #line "macros.cu"
-  } else {
-    if (U0 <= 24) {
-      float s[U0];
+    float s[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 34 "macros.mf"
+      s[r0] = 0;
+#line "macros.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 36 "macros.mf"
+      s[r0] += 0.25f * a[y];
+    }
+#line "macros.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 36 "macros.mf"
+      s[r0] += 0.5f * a[y + 1];
+    }
+#line "macros.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 36 "macros.mf"
+      s[r0] += 0.25f * a[y + 2];
+    }
+#line "macros.cu"
+    {
+      float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
-#line 34 "macros.mf"
-        s[r0] = 0;
-#line "macros.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
-#line 36 "macros.mf"
-        s[r0] += 0.25f * a[y];
-      }
-#line "macros.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
-#line 36 "macros.mf"
-        s[r0] += 0.5f * a[y + 1];
-      }
-#line "macros.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
-#line 36 "macros.mf"
-        s[r0] += 0.25f * a[y + 2];
-      }
-#line "macros.cu"
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
 #line 37 "macros.mf"
-          value[r0] = (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 < -4.5f ? -4.5f
-              : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 > 4.5f ? 4.5f
-              : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2;
+        value[r0] = (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 < -4.5f ? -4.5f
+            : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2 > 4.5f ? 4.5f
+            : (s[r0] < 0 ? -3.40282346638528859812e+38f : sqrtf(s[r0])) * 2;
 #line "macros.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (y < y_limit)
-#line 37 "macros.mf"
-            c[y * c_stride0] = value[r0];
-        }
-      }
-    } else
-#line "macros.cu"
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = o0 + (r0 * T0 + t0);
-        if (y < y_limit) {
-#line 34 "macros.mf"
-          float s = 0;
-#line 36 "macros.mf"
-          s += 0.25f * a[y];
-#line 36 "macros.mf"
-          s += 0.5f * a[y + 1];
-#line 36 "macros.mf"
-          s += 0.25f * a[y + 2];
-          c[y * c_stride0] = (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 < -4.5f ? -4.5f
-              : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 > 4.5f ? 4.5f
-              : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2;
-        }
+        if (y < y_limit)
+#line 37 "macros.mf"
+          c[y * c_stride0] = value[r0];
       }
+    }
+  } else
 #line "macros.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit) {
+#line 34 "macros.mf"
+        float s = 0;
+#line 36 "macros.mf"
+        s += 0.25f * a[y];
+#line 36 "macros.mf"
+        s += 0.5f * a[y + 1];
+#line 36 "macros.mf"
+        s += 0.25f * a[y + 2];
+        c[y * c_stride0] = (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 < -4.5f ? -4.5f
+            : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 > 4.5f ? 4.5f
+            : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2;
+      }
+    }
+#line "macros.cu"
 }
 
 // ---- macros

@@ -29,8 +29,8 @@ extern "C" __global__ void matadd_leaf0(
     c[i * c_stride0 + j] = a[i * a_stride0 + j] + b[i * b_stride0 + j];
     c[i * c_stride0 + (j + N / 2)] = a[i * a_stride0 + (j + N / 2)]
         + b[i * b_stride0 + (j + N / 2)];
-#line "matadd.cu"
   }
+#line "matadd.cu"
 }
 
 extern "C" __global__ void matadd_leaf1(
@@ -57,8 +57,8 @@ extern "C" __global__ void matadd_leaf1(
     if (j < N / 2)
       c[i * c_stride0 + (j + (long)h * (N / 2))] = a[i * a_stride0 + (j + (long)h * (N / 2))]
           + b[i * b_stride0 + (j + (long)h * (N / 2))];
-#line "matadd.cu"
   }
+#line "matadd.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M>
@@ -131,79 +131,79 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
         }
       }
     }
+  } else if (U0 * U1 * 3 <= 24) {
 #line "matadd.cu"
-  } else {
-    if (U0 * U1 * 3 <= 24) {
-      {
-        int value[U0][U1];
+    {
+      int value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 16 "matadd.mf"
-            value[r0][r1] = a[y0 * a_stride0 + y1] + b[y0 * b_stride0 + y1];
-          }
-        }
-#line "matadd.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (y1 < y1_limit)
-#line 16 "matadd.mf"
-                c[y0 * c_stride0 + y1] = value[r0][r1];
-            }
+          value[r0][r1] = a[y0 * a_stride0 + y1] + b[y0 * b_stride0 + y1];
         }
       }
 #line "matadd.cu"
-      {
-        int value[U0][U1];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
-#line 17 "matadd.mf"
-            value[r0][r1] = a[y0 * a_stride0 + (y1 + N / 2)] + b[y0 * b_stride0 + (y1 + N / 2)];
-          }
-        }
-#line "matadd.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (y1 < y1_limit)
-#line 17 "matadd.mf"
-                c[y0 * c_stride0 + (y1 + N / 2)] = value[r0][r1];
-            }
-        }
-      }
-    } else
-#line "matadd.cu"
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
+        if (y0 < y0_limit) {
+          #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = o1 + (r1 * T1 + t1);
-            if (y1 < y1_limit) {
+            if (y1 < y1_limit)
 #line 16 "matadd.mf"
-              c[y0 * c_stride0 + y1] = a[y0 * a_stride0 + y1] + b[y0 * b_stride0 + y1];
-              c[y0 * c_stride0 + (y1 + N / 2)] = a[y0 * a_stride0 + (y1 + N / 2)]
-                  + b[y0 * b_stride0 + (y1 + N / 2)];
-            }
+              c[y0 * c_stride0 + y1] = value[r0][r1];
           }
+        }
+      }
+    }
+#line "matadd.cu"
+    {
+      int value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+#line 17 "matadd.mf"
+          value[r0][r1] = a[y0 * a_stride0 + (y1 + N / 2)] + b[y0 * b_stride0 + (y1 + N / 2)];
+        }
       }
 #line "matadd.cu"
-  }
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit) {
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (y1 < y1_limit)
+#line 17 "matadd.mf"
+              c[y0 * c_stride0 + (y1 + N / 2)] = value[r0][r1];
+          }
+        }
+      }
+    }
+  } else
+#line "matadd.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit) {
+#line 16 "matadd.mf"
+            c[y0 * c_stride0 + y1] = a[y0 * a_stride0 + y1] + b[y0 * b_stride0 + y1];
+            c[y0 * c_stride0 + (y1 + N / 2)] = a[y0 * a_stride0 + (y1 + N / 2)]
+                + b[y0 * b_stride0 + (y1 + N / 2)];
+          }
+        }
+    }
+#line "matadd.cu"
 }
 
 // ---- matadd

@@ -33,69 +33,62 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
+    double value[U0];
     {
-      double value[U0];
-      {
-        double read_x[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-#line 8 "math.mf"
-          read_x[r0] = cf_again(x[y_1]);
-        }
-#line "math.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
-#line 8 "math.mf"
-          value[r0] = sqrt(fabs(read_x[r0])) + exp(-read_x[r0]) * pow(read_x[r0], 3.0);
-      }
-#line "math.cu"
+      double read_x[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "math.mf"
-        y[y_1] = value[r0];
+        read_x[r0] = cf_again(x[y_1]);
       }
+#line "math.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 8 "math.mf"
+        value[r0] = sqrt(fabs(read_x[r0])) + exp(-read_x[r0]) * pow(read_x[r0], 3.0);
     }
 #line "math.cu"
-  } else {
-    if (U0 * 4 <= 24) {
-      {
-        double value[U0];
-        {
-          double read_x[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "math.mf"
-            read_x[r0] = cf_again(x[y_1]);
-          }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 4 <= 24) {
 #line "math.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++)
-#line 8 "math.mf"
-            value[r0] = sqrt(fabs(read_x[r0])) + exp(-read_x[r0]) * pow(read_x[r0], 3.0);
-        }
-#line "math.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 8 "math.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
-#line "math.cu"
+    double value[U0];
+    {
+      double read_x[U0];
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 8 "math.mf"
-          y[y_1] = sqrt(fabs(x[y_1])) + exp(-x[y_1]) * pow(x[y_1], 3.0);
+        read_x[r0] = cf_again(x[y_1]);
       }
 #line "math.cu"
-  }
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 8 "math.mf"
+        value[r0] = sqrt(fabs(read_x[r0])) + exp(-read_x[r0]) * pow(read_x[r0], 3.0);
+    }
+#line "math.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 8 "math.mf"
+        y[y_1] = value[r0];
+    }
+  } else
+#line "math.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 8 "math.mf"
+        y[y_1] = sqrt(fabs(x[y_1])) + exp(-x[y_1]) * pow(x[y_1], 3.0);
+    }
+#line "math.cu"
 }
 
 // ---- math

@@ -237,8 +237,8 @@ extern "C" __global__ void matmul_leaf4(
 #line 22 "matmul.mf"
           private_c += a[p * a_stride0 + ((long)B0 * k + z)]
               * b[((long)B0 * k + z) * b_stride0 + q];
-#line "matmul.cu"
       }
+#line "matmul.cu"
       c[(i * B0 + v) * c_stride0 + (j * ub1 + u)] = private_c;
     }
   }
@@ -284,20 +284,22 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   // accumulate(c): U0 x U1 values in registers while the loop runs
   float private_c[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       private_c[r0][r1] = 0;
+  }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
         if (y1 < y1_limit)
           private_c[r0][r1] = c[y0 * c_stride0 + y1];
       }
+    }
   }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
@@ -351,15 +353,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
         cf_commit();
       }
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int turn = 0; turn < U1; turn++) {
           const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 22 "matmul.mf"
           private_c[r0][r1] += fragment_a[z % 2][r0] * fragment_b[z % 2][r1];
         }
-#line "matmul.cu"
+      }
     }
+#line "matmul.cu"
     slot = next;
   }
   for (int z = 0; z < k_z_limit - whole * D; z++) {
@@ -368,15 +371,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
     cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int turn = 0; turn < U1; turn++) {
         const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 22 "matmul.mf"
         private_c[r0][r1] += fragment_a[0][r0] * fragment_b[0][r1];
       }
-#line "matmul.cu"
+    }
   }
+#line "matmul.cu"
   if (cf_together == 4 || T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S < 4 * T0 * T1 * U0 + T0
       * U0) {
     const int e0 = cf_again(o0);
@@ -384,13 +388,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit)
+      if (y0 < y0_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
           if (y1 < y1_limit)
             c[y0 * c_stride0 + y1] = private_c[r0][r1];
         }
+      }
     }
   } else {
     cf_await<0>();
@@ -404,10 +409,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     for (int fours = 0; fours < U1 / 4; fours++) {
       __syncthreads();
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < 4; r1++)
           sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = private_c[r0][4 * fours + r1];
+      }
       __syncthreads();
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {

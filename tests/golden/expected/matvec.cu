@@ -161,10 +161,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (H == 1 || thread < T0) {
+    if (H == 1 || thread < T0)
       if (j_limit - step * D >= D) {
         #pragma unroll
-        for (int z = 0; z < D; z++)
+        for (int z = 0; z < D; z++) {
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 14 "matvec.mf"
@@ -173,9 +173,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
                 + ((r0 * T0 + t0) * D
                 + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
                 * shared_x[piece_x + z];
+        }
+      } else
 #line "matvec.cu"
-      } else {
-        for (int z = 0; z < j_limit - step * D; z++)
+        for (int z = 0; z < j_limit - step * D; z++) {
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 14 "matvec.mf"
@@ -184,10 +185,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
                 + ((r0 * T0 + t0) * D
                 + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
                 * shared_x[piece_x + z];
-#line "matvec.cu"
-      }
-    }
+        }
   }
+#line "matvec.cu"
   if (H == 1 || thread < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll

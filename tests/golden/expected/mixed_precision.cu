@@ -32,8 +32,8 @@ extern "C" __global__ void f_leaf0(
         sum += __half2float(a[(long)i * k + l]) * __half2float(b[(long)l * n + j]);
       c[(long)i * n + j] = __float2half_rn(sum);
     }
-#line "mixed_precision.cu"
   }
+#line "mixed_precision.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
@@ -76,14 +76,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       sum[r0][r1] = 0;
+  }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -91,6 +92,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line 6 "mixed_precision.mf"
           sum[r0][r1] = 0.0f;
       }
+    }
   }
 #line "mixed_precision.cu"
   #pragma unroll
@@ -145,15 +147,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
         cf_commit();
       }
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int turn = 0; turn < U1; turn++) {
           const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 8 "mixed_precision.mf"
           sum[r0][r1] += __half2float(fragment_a[z % 2][r0]) * __half2float(fragment_b[z % 2][r1]);
         }
-#line "mixed_precision.cu"
+      }
     }
+#line "mixed_precision.cu"
     slot = next;
   }
   for (int z = 0; z < l_limit - whole * D; z++) {
@@ -162,15 +165,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
     cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int turn = 0; turn < U1; turn++) {
         const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 8 "mixed_precision.mf"
         sum[r0][r1] += __half2float(fragment_a[0][r0]) * __half2float(fragment_b[0][r1]);
       }
-#line "mixed_precision.cu"
+    }
   }
+#line "mixed_precision.cu"
   if (cf_together == 4 || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0
       + T0 * U0) {
     const int e0 = cf_again(o0);
@@ -178,7 +182,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit)
+      if (y0 < y0_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -186,9 +190,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line 9 "mixed_precision.mf"
             c[y0 * c_stride0 + y1] = __float2half_rn(sum[r0][r1]);
         }
+      }
     }
-#line "mixed_precision.cu"
   } else {
+#line "mixed_precision.cu"
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_shared;
@@ -200,10 +205,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     for (int fours = 0; fours < U1 / 4; fours++) {
       __syncthreads();
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < 4; r1++)
           sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = sum[r0][4 * fours + r1];
+      }
       __syncthreads();
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
@@ -216,9 +222,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line 9 "mixed_precision.mf"
             c[y0 * c_stride0 + y1] = __float2half_rn(value);
       }
-#line "mixed_precision.cu"
     }
   }
+#line "mixed_precision.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
@@ -267,14 +273,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       sum[r0][r1] = 0;
+  }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (row + 8 * r0);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (column + 8 * (r1 / 2) + r1 % 2);
@@ -282,6 +289,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
 #line 6 "mixed_precision.mf"
           sum[r0][r1] = 0.0f;
       }
+    }
   }
 #line "mixed_precision.cu"
   #pragma unroll
@@ -347,15 +355,17 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       const int piece_a = slot * (T0 * U0 * D + 8 * T0 * U0);
       const int piece_b = slot * (T1 * U1 * D + 8 * D);
       #pragma unroll 1
-      for (int z = 0; z < D; z++)
+      for (int z = 0; z < D; z++) {
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++)
 #line 8 "mixed_precision.mf"
             sum[r0][r1] += __half2float(shared_a[piece_a + ((row + 8 * r0) * (D + 8) + z)])
                 * __half2float(shared_b[piece_b
                 + (z * (T1 * U1 + 8) + (column + 8 * (r1 / 2) + r1 % 2))]);
+        }
+      }
 #line "mixed_precision.cu"
       cf_await<S - 2>();
       __syncthreads();
@@ -365,25 +375,28 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int piece_a = slot * (T0 * U0 * D + 8 * T0 * U0);
   const int piece_b = slot * (T1 * U1 * D + 8 * D);
   #pragma unroll 1
-  for (int z = 0; z < l_limit - whole * D; z++)
+  for (int z = 0; z < l_limit - whole * D; z++) {
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 8 "mixed_precision.mf"
         sum[r0][r1] += __half2float(shared_a[piece_a + ((row + 8 * r0) * (D + 8) + z)])
             * __half2float(shared_b[piece_b
             + (z * (T1 * U1 + 8) + (column + 8 * (r1 / 2) + r1 % 2))]);
+    }
+  }
 #line "mixed_precision.cu"
   cf_await<0>();
   __syncthreads();
   // stage(sum): T0*U0 x T1*U1 sums through shared memory, to threads beside each other
   float *const sums = (float *)cf_shared;
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       sums[(row + 8 * r0) * (T1 * U1 + 8) + (column + 8 * (r1 / 2) + r1 % 2)] = sum[r0][r1];
+  }
   __syncthreads();
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);

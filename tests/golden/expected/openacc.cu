@@ -54,52 +54,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_limit) {
-    {
-      int value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+    int value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 8 "openacc.c"
-        value[r0] = a[(long)t * m + y] + a[(long)(t - 1) * m + y];
-      }
-#line "openacc.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-#line 8 "openacc.c"
-        a[(long)t * m + y] = value[r0];
-      }
+      value[r0] = a[(long)t * m + y] + a[(long)(t - 1) * m + y];
     }
 #line "openacc.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        int value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 8 "openacc.c"
-          value[r0] = a[(long)t * m + y] + a[(long)(t - 1) * m + y];
-        }
+      a[(long)t * m + y] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "openacc.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (y < y_limit)
+    int value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 8 "openacc.c"
-            a[(long)t * m + y] = value[r0];
-        }
-      }
-    } else
+      value[r0] = a[(long)t * m + y] + a[(long)(t - 1) * m + y];
+    }
 #line "openacc.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (y < y_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
 #line 8 "openacc.c"
-          a[(long)t * m + y] += a[(long)(t - 1) * m + y];
-      }
+        a[(long)t * m + y] = value[r0];
+    }
+  } else
 #line "openacc.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 8 "openacc.c"
+        a[(long)t * m + y] += a[(long)(t - 1) * m + y];
+    }
+#line "openacc.cu"
 }
 
 template <int T0, int U0, int M>
@@ -114,50 +108,44 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_limit) {
-    {
-      long place[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+    long place[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 12 "openacc.c"
-        place[r0] = a[n - 1 + (long)y * -1] & 15;
-      }
+      place[r0] = a[n - 1 + (long)y * -1] & 15;
+    }
 #line "openacc.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 12 "openacc.c"
+      atomicAdd(&h[place[r0]], 1);
+  } else if (U0 * 2 <= 24) {
+#line "openacc.cu"
+    long place[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 12 "openacc.c"
+      place[r0] = a[n - 1 + (long)y * -1] & 15;
+    }
+#line "openacc.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
 #line 12 "openacc.c"
         atomicAdd(&h[place[r0]], 1);
     }
+  } else
 #line "openacc.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        long place[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
 #line 12 "openacc.c"
-          place[r0] = a[n - 1 + (long)y * -1] & 15;
-        }
+        atomicAdd(&h[a[n - 1 + (long)y * -1] & 15], 1);
+    }
 #line "openacc.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (y < y_limit)
-#line 12 "openacc.c"
-            atomicAdd(&h[place[r0]], 1);
-        }
-      }
-    } else
-#line "openacc.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (y < y_limit)
-#line 12 "openacc.c"
-          atomicAdd(&h[a[n - 1 + (long)y * -1] & 15], 1);
-      }
-#line "openacc.cu"
-  }
 }
 
 template <int T0, int U0, int D, int S, int M>
@@ -182,52 +170,45 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
   for (int step = 0; step < D; step++) {
     const int first = o0 + step * (T0 * U0);
     if (first + T0 * U0 <= y_limit) {
-      {
-        long place[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = first + (r0 * T0 + t0);
+      long place[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = first + (r0 * T0 + t0);
 #line 12 "openacc.c"
-          place[r0] = a[n - 1 + (long)y * -1] & 15;
-        }
+        place[r0] = a[n - 1 + (long)y * -1] & 15;
+      }
 #line "openacc.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 12 "openacc.c"
+        atomicAdd(&shared_h[place[r0]], 1);
+    } else if (U0 <= 24) {
+#line "openacc.cu"
+      long place[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = first + (r0 * T0 + t0) < y_limit - 1 ? first + (r0 * T0 + t0) : y_limit - 1;
+#line 12 "openacc.c"
+        place[r0] = a[n - 1 + (long)y * -1] & 15;
+      }
+#line "openacc.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = first + (r0 * T0 + t0);
+        if (y < y_limit)
 #line 12 "openacc.c"
           atomicAdd(&shared_h[place[r0]], 1);
       }
+    } else
 #line "openacc.cu"
-    } else {
-      if (U0 <= 24) {
-        {
-          long place[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = first + (r0 * T0 + t0) < y_limit - 1 ? first + (r0 * T0 + t0) : y_limit
-                - 1;
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = first + (r0 * T0 + t0);
+        if (y < y_limit)
 #line 12 "openacc.c"
-            place[r0] = a[n - 1 + (long)y * -1] & 15;
-          }
-#line "openacc.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = first + (r0 * T0 + t0);
-            if (y < y_limit)
-#line 12 "openacc.c"
-              atomicAdd(&shared_h[place[r0]], 1);
-          }
-        }
-      } else
-#line "openacc.cu"
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = first + (r0 * T0 + t0);
-          if (y < y_limit)
-#line 12 "openacc.c"
-            atomicAdd(&shared_h[a[n - 1 + (long)y * -1] & 15], 1);
-        }
-#line "openacc.cu"
-    }
+          atomicAdd(&shared_h[a[n - 1 + (long)y * -1] & 15], 1);
+      }
   }
+#line "openacc.cu"
   __syncthreads();
   for (int z = thread; z < S; z += T0) {
     const int value = shared_h[z];

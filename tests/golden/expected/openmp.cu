@@ -248,25 +248,27 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   // accumulate(c): U0 x U1 values in registers while the loop runs
   double private_c[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       private_c[r0][r1] = 0;
+  }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
         if (y1 < y1_limit)
           private_c[r0][r1] = c[y0 * c_stride0 + y1];
       }
+    }
   }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -274,6 +276,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
 #line 10 "openmp.c"
           private_c[r0][r1] *= alpha;
       }
+    }
   }
 #line "openmp.cu"
   #pragma unroll
@@ -329,24 +332,26 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
       }
       double x[U0][U1];
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int turn = 0; turn < U1; turn++) {
           const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 12 "openmp.c"
           x[r0][r1] = fragment_a[z % 2][r0];
         }
+      }
 #line "openmp.cu"
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int turn = 0; turn < U1; turn++) {
           const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 15 "openmp.c"
           private_c[r0][r1] += x[r0][r1] * fragment_b[z % 2][r1];
         }
-#line "openmp.cu"
+      }
     }
+#line "openmp.cu"
     slot = next;
   }
   for (int z = 0; z < k_limit - whole * D; z++) {
@@ -356,36 +361,39 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
     cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
     double x[U0][U1];
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int turn = 0; turn < U1; turn++) {
         const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 12 "openmp.c"
         x[r0][r1] = fragment_a[0][r0];
       }
+    }
 #line "openmp.cu"
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int turn = 0; turn < U1; turn++) {
         const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 15 "openmp.c"
         private_c[r0][r1] += x[r0][r1] * fragment_b[0][r1];
       }
-#line "openmp.cu"
+    }
   }
+#line "openmp.cu"
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
         if (y1 < y1_limit)
           c[y0 * c_stride0 + y1] = private_c[r0][r1];
       }
+    }
   }
 }
 

@@ -176,10 +176,10 @@ extern "C" __global__ void pairs_leaf2(
             sum += x[i * x_stride0 + k] * x[j * x_stride0 + k];
           d[i * d_stride0 + j] = sum;
         }
-#line "pairs.cu"
       }
     }
   }
+#line "pairs.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
@@ -232,14 +232,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     // accumulate(sum): U0 x U1 values in registers while the loop runs
     float sum[U0][U1];
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
         sum[r0][r1] = 0;
+    }
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit)
+      if (y0 < y0_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -247,6 +248,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line 7 "pairs.mf"
             sum[r0][r1] = 0;
         }
+      }
     }
 #line "pairs.cu"
     #pragma unroll
@@ -311,15 +313,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
           }
         }
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int turn = 0; turn < U1; turn++) {
             const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 9 "pairs.mf"
             sum[r0][r1] += fragment_x[z % 2][r0] * fragment_x_2[z % 2][r1];
           }
-#line "pairs.cu"
+        }
       }
+#line "pairs.cu"
       slot = next;
     }
     for (int z = 0; z < k_limit - whole * D; z++) {
@@ -330,15 +333,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       cf_vectors<4, U1, 4 * T1>(&fragment_x_2[0][0],
           &shared_x_2[piece_x_2 + (z * (T1 * U1 + 4) + 4 * t1)]);
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int turn = 0; turn < U1; turn++) {
           const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 9 "pairs.mf"
           sum[r0][r1] += fragment_x[0][r0] * fragment_x_2[0][r1];
         }
-#line "pairs.cu"
+      }
     }
+#line "pairs.cu"
     if (cf_together == 4 || T0 * U0 * D * S + T1 * U1 * D * S + 8 * D * S < 4 * T0 * T1 * U0 + T0
         * U0) {
       const int e0 = cf_again(o0);
@@ -346,7 +350,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-        if (y0 < y0_limit)
+        if (y0 < y0_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -354,9 +358,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line 10 "pairs.mf"
               d[y0 * d_stride0 + (1 + y1)] = sum[r0][r1];
           }
+        }
       }
-#line "pairs.cu"
     } else {
+#line "pairs.cu"
       cf_await<0>();
       // stage(sum): sums through shared memory, to threads beside each other
       float *const sums = (float *)cf_shared;
@@ -368,10 +373,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       for (int fours = 0; fours < U1 / 4; fours++) {
         __syncthreads();
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int r1 = 0; r1 < 4; r1++)
             sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = sum[r0][4 * fours + r1];
+        }
         __syncthreads();
         #pragma unroll
         for (int turn = 0; turn < 4 * U0; turn++) {
@@ -384,10 +390,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line 10 "pairs.mf"
               d[y0 * d_stride0 + (1 + y1)] = value;
         }
-#line "pairs.cu"
       }
     }
   }
+#line "pairs.cu"
 }
 
 // ---- pairs

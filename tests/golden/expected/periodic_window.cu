@@ -83,8 +83,8 @@ extern "C" __global__ void periodic_window_leaf1(
 #line 12 "periodic_window.mf"
       out[i * out_stride0 + j] = sum;
     }
-#line "periodic_window.cu"
   }
+#line "periodic_window.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
@@ -132,11 +132,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
 #line 8 "periodic_window.mf"
       sum[r0][r1] = 0.0f;
+  }
 #line "periodic_window.cu"
   const int y_turns = x_limit <= D ? D : 1;
   int y_ahead = 0;
@@ -162,7 +163,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
     cf_commit();
   }
   int slot = 0;
-  for (int y_first = 0; y_first < y_limit; y_first += y_turns) {
+  for (int y_first = 0; y_first < y_limit; y_first += y_turns)
     for (int x_first = 0; x_first < x_limit; x_first += D) {
       cf_await<S - 2>();
       __syncthreads();
@@ -201,37 +202,37 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
           #pragma unroll
           for (int z = 0; z < D; z++) {
             #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
+            for (int r0 = 0; r0 < U0; r0++) {
               #pragma unroll
               for (int r1 = 0; r1 < U1; r1++)
 #line 11 "periodic_window.mf"
                 sum[r0][r1] += window_in[r0][r1 + z] * window_w[z];
-#line "periodic_window.cu"
+            }
           }
         } else {
+#line "periodic_window.cu"
           #pragma unroll
-          for (int z = 0; z < D; z++) {
+          for (int z = 0; z < D; z++)
             if (z < x_left) {
               #pragma unroll
-              for (int r0 = 0; r0 < U0; r0++)
+              for (int r0 = 0; r0 < U0; r0++) {
                 #pragma unroll
                 for (int r1 = 0; r1 < U1; r1++)
 #line 11 "periodic_window.mf"
                   sum[r0][r1] += window_in[r0][r1 + z] * window_w[z];
-#line "periodic_window.cu"
+              }
             }
-          }
         }
       }
+#line "periodic_window.cu"
       slot = slot + 1 == S ? 0 : slot + 1;
     }
-  }
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (r0 * T0 + t0);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (t1 * U1 + r1);
@@ -239,6 +240,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
 #line 12 "periodic_window.mf"
           out[y0 * out_stride0 + y1] = sum[r0][r1];
       }
+    }
   }
 #line "periodic_window.cu"
 }

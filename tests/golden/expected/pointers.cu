@@ -25,8 +25,8 @@ extern "C" __global__ void pointers_leaf0(
 #line 6 "pointers.mf"
     if (i < m && j < n)
       b[(long)i * n + j] = a[(long)i * n + j] + 1;
-#line "pointers.cu"
   }
+#line "pointers.cu"
 }
 
 extern "C" __global__ void pointers_leaf1(
@@ -50,8 +50,8 @@ extern "C" __global__ void pointers_leaf1(
 #line 6 "pointers.mf"
     if (i < m && j < n)
       b[t0] = a[t0] + 1;
-#line "pointers.cu"
   }
+#line "pointers.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M>
@@ -72,73 +72,68 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
-    {
-      float value[U0][U1];
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
 #line 7 "pointers.mf"
-          value[r0][r1] = a[y0 * a_stride0 + y1] + 1;
-        }
-      }
-#line "pointers.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-#line 7 "pointers.mf"
-          b[y0 * b_stride0 + y1] = value[r0][r1];
-        }
+        value[r0][r1] = a[y0 * a_stride0 + y1] + 1;
       }
     }
 #line "pointers.cu"
-  } else {
-    if (U0 * U1 * 2 <= 24) {
-      {
-        float value[U0][U1];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
 #line 7 "pointers.mf"
-            value[r0][r1] = a[y0 * a_stride0 + y1] + 1;
-          }
-        }
+        b[y0 * b_stride0 + y1] = value[r0][r1];
+      }
+    }
+  } else if (U0 * U1 * 2 <= 24) {
 #line "pointers.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (y1 < y1_limit)
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 7 "pointers.mf"
-                b[y0 * b_stride0 + y1] = value[r0][r1];
-            }
+        value[r0][r1] = a[y0 * a_stride0 + y1] + 1;
+      }
+    }
+#line "pointers.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit)
+#line 7 "pointers.mf"
+            b[y0 * b_stride0 + y1] = value[r0][r1];
         }
       }
-    } else
+    }
+  } else
 #line "pointers.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-            if (y1 < y1_limit)
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit)
 #line 7 "pointers.mf"
-              b[y0 * b_stride0 + y1] = a[y0 * a_stride0 + y1] + 1;
-          }
-      }
+            b[y0 * b_stride0 + y1] = a[y0 * a_stride0 + y1] + 1;
+        }
+    }
 #line "pointers.cu"
-  }
 }
 
 // ---- pointers

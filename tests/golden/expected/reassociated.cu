@@ -146,16 +146,16 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
         for (int z = 0; z < 4; z++)
 #line 8 "reassociated.mf"
           sum += fragment_a[turn][z] * fragment_x[turn][z];
-#line "reassociated.cu"
       }
     }
+#line "reassociated.cu"
     for (int z = lane; z < j_limit - steps * (4 * D * S); z += D) {
       const int j = steps * (4 * D * S) + z;
 #line 8 "reassociated.mf"
       sum += a[y_1 * a_stride0 + j] * x[j];
     }
-#line "reassociated.cu"
   }
+#line "reassociated.cu"
   parts_sum[threadIdx.x] = sum;
   __syncthreads();
   for (int reach = 1; reach < D; reach += reach) {

@@ -58,8 +58,8 @@ extern "C" __global__ void reductions_1_leaf0(
 #line 10 "reductions.c"
       parts_of_float_1[(long)i_part * j_parts + j_part] = most_1_part;
     }
-#line "reductions.cu"
   }
+#line "reductions.cu"
 }
 
 extern "C" __global__ void reductions_2_leaf0(
@@ -282,29 +282,32 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
     float most_1[U0][U1];
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 10 "reductions.c"
         most_1[r0][r1] = most;
+    }
 #line "reductions.cu"
     float norm_1_part[U0][U1];
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 10 "reductions.c"
         norm_1_part[r0][r1] = 0;
+    }
 #line "reductions.cu"
     float most_1_part[U0][U1];
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 10 "reductions.c"
         most_1_part[r0][r1] = most_1[r0][r1];
+    }
 #line 10 "reductions.c"
-    for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
+    for (int i_turn = 0; i_turn < i_turn_limit; i_turn++) {
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -328,15 +331,17 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
             }
         }
       }
+    }
 #line "reductions.cu"
     {
       float value[U0][U1];
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++)
 #line 10 "reductions.c"
           value[r0][r1] = norm_1_part[r0][r1];
+      }
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -353,11 +358,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
     {
       float value[U0][U1];
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++)
 #line 10 "reductions.c"
           value[r0][r1] = most_1_part[r0][r1];
+      }
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -370,8 +376,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
         }
       }
     }
+  } else
 #line "reductions.cu"
-  } else {
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
       if (y0 < y0_limit)
@@ -408,7 +414,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
         }
     }
 #line "reductions.cu"
-  }
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -467,9 +472,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
           most_1_whole = fragment_parts_of_float_1[turn][z] > most_1_whole
               ? fragment_parts_of_float_1[turn][z] : most_1_whole;
         }
-#line "reductions.cu"
       }
     }
+#line "reductions.cu"
     for (int z = lane; z < i_fold_limit - steps * (4 * D * S); z += D) {
       const int i_fold = steps * (4 * D * S) + z;
 #line 10 "reductions.c"
@@ -478,8 +483,8 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
       most_1_whole = parts_of_float_1[i_fold] > most_1_whole ? parts_of_float_1[i_fold]
           : most_1_whole;
     }
-#line "reductions.cu"
   }
+#line "reductions.cu"
   parts_norm_1_whole[threadIdx.x] = norm_1_whole;
   parts_most_1_whole[threadIdx.x] = most_1_whole;
   __syncthreads();
@@ -540,7 +545,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
 #line 20 "reductions.c"
       sum_1_part[r0] = 0;
 #line 20 "reductions.c"
-    for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
+    for (int i_turn = 0; i_turn < i_turn_limit; i_turn++) {
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -551,6 +556,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
           sum_1_part[r0] += k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
         }
       }
+    }
 #line "reductions.cu"
     {
       unsigned value[U0];
@@ -566,8 +572,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
         parts_of_unsigned[y_1] = value[r0];
       }
     }
+  } else
 #line "reductions.cu"
-  } else {
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
       if (y_1 < y_1_limit) {
@@ -585,7 +591,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
       }
     }
 #line "reductions.cu"
-  }
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -629,16 +634,16 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
         for (int z = 0; z < 4; z++)
 #line 20 "reductions.c"
           sum_1_whole += fragment_parts_of_unsigned[turn][z];
-#line "reductions.cu"
       }
     }
+#line "reductions.cu"
     for (int z = lane; z < i_fold_limit - steps * (4 * D * S); z += D) {
       const int i_fold = steps * (4 * D * S) + z;
 #line 20 "reductions.c"
       sum_1_whole += parts_of_unsigned[i_fold];
     }
-#line "reductions.cu"
   }
+#line "reductions.cu"
   parts_sum_1_whole[threadIdx.x] = sum_1_whole;
   __syncthreads();
   for (int reach = 1; reach < D; reach += reach) {

@@ -49,52 +49,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_1_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "regions.mf"
-        value[r0] = x[y_1] + 1;
-      }
-#line "regions.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "regions.mf"
-        y[y_1] = value[r0];
-      }
+      value[r0] = x[y_1] + 1;
     }
 #line "regions.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "regions.mf"
-          value[r0] = x[y_1] + 1;
-        }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "regions.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 6 "regions.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = x[y_1] + 1;
+    }
 #line "regions.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 6 "regions.mf"
-          y[y_1] = x[y_1] + 1;
-      }
+        y[y_1] = value[r0];
+    }
+  } else
 #line "regions.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 6 "regions.mf"
+        y[y_1] = x[y_1] + 1;
+    }
+#line "regions.cu"
 }
 
 template <int T0, int U0, int M>
@@ -108,52 +102,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 11 "regions.mf"
-        value[r0] = y[y_1] * x[y_1];
-      }
-#line "regions.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 11 "regions.mf"
-        y[y_1] = value[r0];
-      }
+      value[r0] = y[y_1] * x[y_1];
     }
 #line "regions.cu"
-  } else {
-    if (U0 * 3 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 11 "regions.mf"
-          value[r0] = y[y_1] * x[y_1];
-        }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 3 <= 24) {
 #line "regions.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 11 "regions.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = y[y_1] * x[y_1];
+    }
 #line "regions.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 11 "regions.mf"
-          y[y_1] = y[y_1] * x[y_1];
-      }
+        y[y_1] = value[r0];
+    }
+  } else
 #line "regions.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 11 "regions.mf"
+        y[y_1] = y[y_1] * x[y_1];
+    }
+#line "regions.cu"
 }
 
 // ---- regions

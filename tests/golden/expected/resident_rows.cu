@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
       most[r0] = a[y_1 * a_stride0];
     }
 #line 7 "resident_rows.mf"
-    for (int j = 0; j < j_limit; j++)
+    for (int j = 0; j < j_limit; j++) {
 #line "resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -136,6 +136,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line 9 "resident_rows.mf"
         most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
       }
+    }
 #line "resident_rows.cu"
     float sum[U0];
     #pragma unroll
@@ -179,143 +180,137 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line 15 "resident_rows.mf"
     for (int j = 0; j < j_limit; j++) {
 #line "resident_rows.cu"
+      float value[U0];
+      {
+        float read_y[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+#line 16 "resident_rows.mf"
+          read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+        }
+#line "resident_rows.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+#line 16 "resident_rows.mf"
+          value[r0] = read_y[r0] / sum[r0];
+      }
+#line "resident_rows.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 16 "resident_rows.mf"
+        y[y_1 * y_stride0 + j] = value[r0];
+      }
+    }
+  } else if (U0 * 2 <= 24) {
+#line "resident_rows.cu"
+    float most[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 6 "resident_rows.mf"
+      most[r0] = a[y_1 * a_stride0];
+    }
+#line 7 "resident_rows.mf"
+    for (int j = 0; j < j_limit; j++) {
+#line "resident_rows.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 9 "resident_rows.mf"
+        most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
+      }
+    }
+#line "resident_rows.cu"
+    float sum[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 10 "resident_rows.mf"
+      sum[r0] = 0.0f;
+    for (int j = 0; j < j_limit; j++) {
+#line "resident_rows.cu"
       {
         float value[U0];
         {
-          float read_y[U0];
+          float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
-#line 16 "resident_rows.mf"
-            read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
+                - 1;
+#line 12 "resident_rows.mf"
+            read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
           }
 #line "resident_rows.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
-#line 16 "resident_rows.mf"
-            value[r0] = read_y[r0] / sum[r0];
+#line 12 "resident_rows.mf"
+            value[r0] = expf(read_a_2[r0] - most[r0]);
         }
 #line "resident_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           const int y_1 = o0 + (r0 * T0 + t0);
-#line 16 "resident_rows.mf"
-          y[y_1 * y_stride0 + j] = value[r0];
+          if (y_1 < y_1_limit)
+#line 12 "resident_rows.mf"
+            y[y_1 * y_stride0 + j] = value[r0];
         }
       }
-    }
 #line "resident_rows.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      float most[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 6 "resident_rows.mf"
-        most[r0] = a[y_1 * a_stride0];
-      }
-#line 7 "resident_rows.mf"
-      for (int j = 0; j < j_limit; j++)
-#line "resident_rows.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 9 "resident_rows.mf"
-          most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
-        }
-#line "resident_rows.cu"
-      float sum[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
-#line 10 "resident_rows.mf"
-        sum[r0] = 0.0f;
-      for (int j = 0; j < j_limit; j++) {
-#line "resident_rows.cu"
-        {
-          float value[U0];
-          {
-            float read_a_2[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                  - 1;
-#line 12 "resident_rows.mf"
-              read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
-            }
-#line "resident_rows.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 12 "resident_rows.mf"
-              value[r0] = expf(read_a_2[r0] - most[r0]);
-          }
-#line "resident_rows.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
-            if (y_1 < y_1_limit)
-#line 12 "resident_rows.mf"
-              y[y_1 * y_stride0 + j] = value[r0];
-          }
-        }
-#line "resident_rows.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 13 "resident_rows.mf"
-          sum[r0] += y[y_1 * y_stride0 + j];
-        }
+        sum[r0] += y[y_1 * y_stride0 + j];
       }
+    }
 #line 15 "resident_rows.mf"
-      for (int j = 0; j < j_limit; j++) {
+    for (int j = 0; j < j_limit; j++) {
 #line "resident_rows.cu"
-        {
-          float value[U0];
-          {
-            float read_y[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                  - 1;
+      float value[U0];
+      {
+        float read_y[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 16 "resident_rows.mf"
-              read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
-            }
-#line "resident_rows.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++)
-#line 16 "resident_rows.mf"
-              value[r0] = read_y[r0] / sum[r0];
-          }
-#line "resident_rows.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
-            if (y_1 < y_1_limit)
-#line 16 "resident_rows.mf"
-              y[y_1 * y_stride0 + j] = value[r0];
-          }
+          read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
         }
-      }
-    } else
 #line "resident_rows.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+#line 16 "resident_rows.mf"
+          value[r0] = read_y[r0] / sum[r0];
+      }
+#line "resident_rows.cu"
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit) {
-#line 6 "resident_rows.mf"
-          float most = a[y_1 * a_stride0];
-          for (int j = 0; j < j_limit; j++)
-#line 9 "resident_rows.mf"
-            most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
-          float sum = 0.0f;
-          for (int j = 0; j < j_limit; j++) {
-            y[y_1 * y_stride0 + j] = expf(a_2[y_1 * a_2_stride0 + j] - most);
-            sum += y[y_1 * y_stride0 + j];
-          }
-          for (int j = 0; j < j_limit; j++)
-            y[y_1 * y_stride0 + j] /= sum;
-        }
+        if (y_1 < y_1_limit)
+#line 16 "resident_rows.mf"
+          y[y_1 * y_stride0 + j] = value[r0];
       }
+    }
+  } else
 #line "resident_rows.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 6 "resident_rows.mf"
+        float most = a[y_1 * a_stride0];
+        for (int j = 0; j < j_limit; j++)
+#line 9 "resident_rows.mf"
+          most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+        float sum = 0.0f;
+        for (int j = 0; j < j_limit; j++) {
+          y[y_1 * y_stride0 + j] = expf(a_2[y_1 * a_2_stride0 + j] - most);
+          sum += y[y_1 * y_stride0 + j];
+        }
+        for (int j = 0; j < j_limit; j++)
+          y[y_1 * y_stride0 + j] /= sum;
+      }
+    }
+#line "resident_rows.cu"
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -475,7 +470,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
   float sum = 0.0f;
 #line "resident_rows.cu"
   // distribute(j): some steps by all lanes of a row, then in order by one
+#line 11 "resident_rows.mf"
   for (int base = 0; base < j_limit; base += S) {
+#line "resident_rows.cu"
     const int count = j_limit - base < S ? j_limit - base : S;
 #line 11 "resident_rows.mf"
     for (int j = base + lane; j < base + count; j += D) {

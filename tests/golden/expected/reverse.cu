@@ -51,52 +51,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 13 "reverse.mf"
-        value[r0] = in[y];
-      }
-#line "reverse.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-#line 13 "reverse.mf"
-        out[n - 1 + (long)y * -1] = value[r0];
-      }
+      value[r0] = in[y];
     }
 #line "reverse.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 13 "reverse.mf"
-          value[r0] = in[y];
-        }
+      out[n - 1 + (long)y * -1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "reverse.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (y < y_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 13 "reverse.mf"
-            out[n - 1 + (long)y * -1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = in[y];
+    }
 #line "reverse.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (y < y_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
 #line 13 "reverse.mf"
-          out[n - 1 + (long)y * -1] = in[y];
-      }
+        out[n - 1 + (long)y * -1] = value[r0];
+    }
+  } else
 #line "reverse.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 13 "reverse.mf"
+        out[n - 1 + (long)y * -1] = in[y];
+    }
+#line "reverse.cu"
 }
 
 // ---- reverse

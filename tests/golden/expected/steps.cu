@@ -52,12 +52,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
     }
 #line 7 "steps.mf"
     #pragma unroll
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 4; k++) {
 #line "steps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
 #line 8 "steps.mf"
         sum[r0] = sum[r0] * x_of[r0] + (1 + k * 4);
+    }
 #line "steps.cu"
     {
       float value[U0];
@@ -73,62 +74,61 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
         y[y_1] = value[r0];
       }
     }
+  } else if (U0 <= 24) {
 #line "steps.cu"
-  } else {
-    if (U0 <= 24) {
-      float sum[U0];
+    float sum[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++)
+#line 6 "steps.mf"
+      sum[r0] = 0;
+#line "steps.cu"
+    float x_of[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 7 "steps.mf"
+      x_of[r0] = x[y_1];
+    }
+#line 7 "steps.mf"
+    #pragma unroll
+    for (int k = 0; k < 4; k++) {
+#line "steps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
-#line 6 "steps.mf"
-        sum[r0] = 0;
-#line "steps.cu"
-      float x_of[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 7 "steps.mf"
-        x_of[r0] = x[y_1];
-      }
-#line 7 "steps.mf"
-      #pragma unroll
-      for (int k = 0; k < 4; k++)
-#line "steps.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
 #line 8 "steps.mf"
-          sum[r0] = sum[r0] * x_of[r0] + (1 + k * 4);
+        sum[r0] = sum[r0] * x_of[r0] + (1 + k * 4);
+    }
 #line "steps.cu"
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+    {
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
 #line 9 "steps.mf"
-          value[r0] = sum[r0];
+        value[r0] = sum[r0];
 #line "steps.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 9 "steps.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
-#line "steps.cu"
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit) {
-#line 6 "steps.mf"
-          float sum = 0;
-          float x_of = x[y_1];
-#line 7 "steps.mf"
-          for (int k = 0; k < 4; k++)
-            sum = sum * x_of + (1 + k * 4);
-          y[y_1] = sum;
-        }
+        if (y_1 < y_1_limit)
+#line 9 "steps.mf"
+          y[y_1] = value[r0];
       }
+    }
+  } else
 #line "steps.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 6 "steps.mf"
+        float sum = 0;
+        float x_of = x[y_1];
+#line 7 "steps.mf"
+        for (int k = 0; k < 4; k++)
+          sum = sum * x_of + (1 + k * 4);
+        y[y_1] = sum;
+      }
+    }
+#line "steps.cu"
 }
 
 // ---- steps

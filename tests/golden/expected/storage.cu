@@ -115,8 +115,8 @@ extern "C" __global__ void product_leaf2(
         sum += __half2float(a[i * a_stride0 + k]) * __half2float(b[(long)k * n + j]);
       c[i * c_stride0 + j] = __float2half_rn((float)sum);
     }
-#line "storage.cu"
   }
+#line "storage.cu"
 }
 
 extern "C" __global__ void rounded_leaf0(
@@ -346,14 +346,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       sum[r0][r1] = 0;
+  }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -361,6 +362,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line 12 "storage.mf"
           sum[r0][r1] = 0.0f;
       }
+    }
   }
 #line "storage.cu"
   #pragma unroll
@@ -415,15 +417,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
         cf_commit();
       }
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int turn = 0; turn < U1; turn++) {
           const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 14 "storage.mf"
           sum[r0][r1] += __half2float(fragment_a[z % 2][r0]) * __half2float(fragment_b[z % 2][r1]);
         }
-#line "storage.cu"
+      }
     }
+#line "storage.cu"
     slot = next;
   }
   for (int z = 0; z < k_limit - whole * D; z++) {
@@ -432,15 +435,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
     cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int turn = 0; turn < U1; turn++) {
         const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 14 "storage.mf"
         sum[r0][r1] += __half2float(fragment_a[0][r0]) * __half2float(fragment_b[0][r1]);
       }
-#line "storage.cu"
+    }
   }
+#line "storage.cu"
   if (cf_together == 4 || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0
       + T0 * U0) {
     const int e0 = cf_again(o0);
@@ -448,7 +452,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit)
+      if (y0 < y0_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -456,9 +460,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line 15 "storage.mf"
             c[y0 * c_stride0 + y1] = __float2half_rn((float)sum[r0][r1]);
         }
+      }
     }
-#line "storage.cu"
   } else {
+#line "storage.cu"
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_shared;
@@ -470,10 +475,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     for (int fours = 0; fours < U1 / 4; fours++) {
       __syncthreads();
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < 4; r1++)
           sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = sum[r0][4 * fours + r1];
+      }
       __syncthreads();
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
@@ -486,9 +492,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line 15 "storage.mf"
             c[y0 * c_stride0 + y1] = __float2half_rn((float)value);
       }
-#line "storage.cu"
     }
   }
+#line "storage.cu"
 }
 
 template <int T0, int U0, int H, int D, int S, int M, int cf_together>
@@ -545,10 +551,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (H == 1 || thread < T0) {
+    if (H == 1 || thread < T0)
       if (k_limit - step * D >= D) {
         #pragma unroll
-        for (int z = 0; z < D; z++)
+        for (int z = 0; z < D; z++) {
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 25 "storage.mf"
@@ -558,9 +564,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
                 + ((r0 * T0 + t0) * D
                 + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
                 * __bfloat162float(shared_x[piece_x + z]));
+        }
+      } else
 #line "storage.cu"
-      } else {
-        for (int z = 0; z < k_limit - step * D; z++)
+        for (int z = 0; z < k_limit - step * D; z++) {
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 25 "storage.mf"
@@ -570,10 +577,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
                 + ((r0 * T0 + t0) * D
                 + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
                 * __bfloat162float(shared_x[piece_x + z]));
-#line "storage.cu"
-      }
-    }
+        }
   }
+#line "storage.cu"
   if (H == 1 || thread < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll
@@ -602,7 +608,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + (r0 * T0 + t0);
-      {
+#line 33 "storage.mf"
+      __half t = __double2half(__half2float(x[1 + y_1]) * d);
+#line 33 "storage.mf"
+      __half local[2];
+#line 33 "storage.mf"
+      local[0] = __float2half_rn(0.5f);
+#line 33 "storage.mf"
+      local[1] = x[1 + y_1];
+      __half u = __float2half_rn((float)k[1 + y_1]);
+      __half twice_y = __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
+#line 35 "storage.mf"
+      y[1 + y_1] =
+          __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
+          + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
+#line 36 "storage.mf"
+      y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
+          ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))
+          : __float2bfloat16_rn(__bfloat162float(y[1 + y_1]) - __half2float(__double2half(d * 3.0))
+          * 0.1f);
+#line 37 "storage.mf"
+      __half x_of = x[1 + y_1];
+#line 37 "storage.mf"
+      for (int j = 0; j < 2; j++)
+#line 37 "storage.mf"
+        t =
+            __float2half_rn(__half2float(t) + __half2float(local[j])
+            * sqrtf(__half2float(x_of) * __half2float(x_of)));
+#line 38 "storage.mf"
+      t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 - 1]));
+#line 38 "storage.mf"
+      t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
+#line 38 "storage.mf"
+      t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 + 1]));
+      z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
+    }
+  } else
+#line "storage.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (0 <= y_1 && y_1 < y_1_limit) {
 #line 33 "storage.mf"
         __half t = __double2half(__half2float(x[1 + y_1]) * d);
 #line 33 "storage.mf"
@@ -641,51 +686,6 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
       }
     }
 #line "storage.cu"
-  } else {
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (0 <= y_1 && y_1 < y_1_limit) {
-        {
-#line 33 "storage.mf"
-          __half t = __double2half(__half2float(x[1 + y_1]) * d);
-#line 33 "storage.mf"
-          __half local[2];
-#line 33 "storage.mf"
-          local[0] = __float2half_rn(0.5f);
-#line 33 "storage.mf"
-          local[1] = x[1 + y_1];
-          __half u = __float2half_rn((float)k[1 + y_1]);
-          __half twice_y =
-              __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
-#line 35 "storage.mf"
-          y[1 + y_1] =
-              __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
-              + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
-#line 36 "storage.mf"
-          y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
-              ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))
-              : __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
-              - __half2float(__double2half(d * 3.0)) * 0.1f);
-#line 37 "storage.mf"
-          __half x_of = x[1 + y_1];
-#line 37 "storage.mf"
-          for (int j = 0; j < 2; j++)
-#line 37 "storage.mf"
-            t =
-                __float2half_rn(__half2float(t) + __half2float(local[j])
-                * sqrtf(__half2float(x_of) * __half2float(x_of)));
-#line 38 "storage.mf"
-          t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 - 1]));
-#line 38 "storage.mf"
-          t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
-#line 38 "storage.mf"
-          t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 + 1]));
-          z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
-        }
-      }
-    }
-#line "storage.cu"
-  }
 }
 
 // ---- product

@@ -65,66 +65,57 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
           value_b[point] = 0.5f * (window_a[point] + window_a[point + 2]);
 #line "sweeps.cu"
         cf_store_vector<cf_together>(&b[first + 1], &value_b[0]);
-      } else {
+      } else
         for (int point = 0; point < 4; point++) {
           const int y = first + point;
           if (0 <= y && y < y_limit)
 #line 7 "sweeps.mf"
             b[y + 1] = 0.5f * (a[y] + a[y + 2]);
         }
-#line "sweeps.cu"
-      }
     }
-  } else {
-    if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-#line 7 "sweeps.mf"
-          value[r0] = 0.5f * (a[y] + a[y + 2]);
-        }
+  } else if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
 #line "sweeps.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-          b[y + 1] = value[r0];
-        }
-      }
-#line "sweeps.cu"
-    } else {
-      if (U0 * 3 <= 24) {
-        {
-          float value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-                + (r0 * T0 + t0) : y_limit - 1;
-#line 7 "sweeps.mf"
-            value[r0] = 0.5f * (a[y] + a[y + 2]);
-          }
-#line "sweeps.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
-            if (0 <= y && y < y_limit)
-#line 7 "sweeps.mf"
-              b[y + 1] = value[r0];
-          }
-        }
-      } else
-#line "sweeps.cu"
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (0 <= y && y < y_limit)
-#line 7 "sweeps.mf"
-            b[y + 1] = 0.5f * (a[y] + a[y + 2]);
-        }
-#line "sweeps.cu"
+      value[r0] = 0.5f * (a[y] + a[y + 2]);
     }
-  }
+#line "sweeps.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 7 "sweeps.mf"
+      b[y + 1] = value[r0];
+    }
+  } else if (U0 * 3 <= 24) {
+#line "sweeps.cu"
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+          + (r0 * T0 + t0) : y_limit - 1;
+#line 7 "sweeps.mf"
+      value[r0] = 0.5f * (a[y] + a[y + 2]);
+    }
+#line "sweeps.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (0 <= y && y < y_limit)
+#line 7 "sweeps.mf"
+        b[y + 1] = value[r0];
+    }
+  } else
+#line "sweeps.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (0 <= y && y < y_limit)
+#line 7 "sweeps.mf"
+        b[y + 1] = 0.5f * (a[y] + a[y + 2]);
+    }
+#line "sweeps.cu"
 }
 
 template <int T0, int U0, int K, int M>
@@ -144,7 +135,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
-  if (o0 < 0 || y_limit < o0 + T0 * U0) {
+  if (o0 < 0 || y_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y = o0 + (r0 * T0 + t0);
       if (!(0 <= y && y < y_limit)) {
@@ -154,26 +145,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
           second_grid[y - o0] = a[y + 1];
       }
     }
-  }
   {
     const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
     const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
     if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-          value[r0] = 0.5f * (a[y] + a[y + 2]);
-        }
+        value[r0] = 0.5f * (a[y] + a[y + 2]);
+      }
 #line "sweeps.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-          first_grid[y - o0] = value[r0];
-        }
+        first_grid[y - o0] = value[r0];
       }
     } else
 #line "sweeps.cu"
@@ -191,21 +179,19 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
       const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
       const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-        {
-          float value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-            value[r0] = first_grid[y - o0];
-          }
+          value[r0] = first_grid[y - o0];
+        }
 #line "sweeps.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-            second_grid[y - o0] = value[r0];
-          }
+          second_grid[y - o0] = value[r0];
         }
       } else
 #line "sweeps.cu"
@@ -224,21 +210,19 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
         const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
             - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-          {
-            float value[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+          float value[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-              value[r0] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
-            }
+            value[r0] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
+          }
 #line "sweeps.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-              first_grid[y - o0] = value[r0];
-            }
+            first_grid[y - o0] = value[r0];
           }
         } else
 #line "sweeps.cu"
@@ -252,38 +236,34 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line "sweeps.cu"
       __syncthreads();
     } else {
-      {
-        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
-        const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
-        if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-          {
-            float value[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+      if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-              value[r0] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
-            }
+          value[r0] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
+        }
 #line "sweeps.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-              b[y + 1] = value[r0];
-            }
-          }
-        } else
+          b[y + 1] = value[r0];
+        }
+      } else
 #line "sweeps.cu"
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
-            if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
-              b[y + 1] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
-          }
-      }
-#line "sweeps.cu"
+            b[y + 1] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
+        }
     }
   }
+#line "sweeps.cu"
 }
 
 template <int T0, int U0, int M>
@@ -297,53 +277,47 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0) - 1;
   if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
-    {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-        value[r0] = b[y + 1];
-      }
-#line "sweeps.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-#line 11 "sweeps.mf"
-        a[y + 1] = value[r0];
-      }
+      value[r0] = b[y + 1];
     }
 #line "sweeps.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-              + (r0 * T0 + t0) : y_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-          value[r0] = b[y + 1];
-        }
+      a[y + 1] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
 #line "sweeps.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (0 <= y && y < y_limit)
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
+          + (r0 * T0 + t0) : y_limit - 1;
 #line 11 "sweeps.mf"
-            a[y + 1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = b[y + 1];
+    }
 #line "sweeps.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (0 <= y && y < y_limit)
 #line 11 "sweeps.mf"
-          a[y + 1] = b[y + 1];
-      }
+        a[y + 1] = value[r0];
+    }
+  } else
 #line "sweeps.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (0 <= y && y < y_limit)
+#line 11 "sweeps.mf"
+        a[y + 1] = b[y + 1];
+    }
+#line "sweeps.cu"
 }
 
 template <int T0, int U0, int K, int M>
@@ -363,7 +337,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
-  if (o0 < 0 || y_limit < o0 + T0 * U0) {
+  if (o0 < 0 || y_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y = o0 + (r0 * T0 + t0);
       if (!(0 <= y && y < y_limit)) {
@@ -373,26 +347,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
           second_grid[y - o0] = b[y + 1];
       }
     }
-  }
   {
     const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
     const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
     if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-      {
-        float value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-          value[r0] = b[y + 1];
-        }
+        value[r0] = b[y + 1];
+      }
 #line "sweeps.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-          first_grid[y - o0] = value[r0];
-        }
+        first_grid[y - o0] = value[r0];
       }
     } else
 #line "sweeps.cu"
@@ -410,21 +381,19 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
       const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
       const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-        {
-          float value[U0];
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-            value[r0] = 0.5f * (first_grid[y - o0 - 1] + first_grid[y - o0 + 1]);
-          }
+          value[r0] = 0.5f * (first_grid[y - o0 - 1] + first_grid[y - o0 + 1]);
+        }
 #line "sweeps.cu"
-          #pragma unroll
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-            second_grid[y - o0] = value[r0];
-          }
+          second_grid[y - o0] = value[r0];
         }
       } else
 #line "sweeps.cu"
@@ -443,21 +412,19 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
         const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
             - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-          {
-            float value[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+          float value[U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-              value[r0] = second_grid[y - o0];
-            }
+            value[r0] = second_grid[y - o0];
+          }
 #line "sweeps.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-              first_grid[y - o0] = value[r0];
-            }
+            first_grid[y - o0] = value[r0];
           }
         } else
 #line "sweeps.cu"
@@ -471,38 +438,34 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line "sweeps.cu"
       __syncthreads();
     } else {
-      {
-        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
-        const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
-        if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
-          {
-            float value[U0];
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+      if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-              value[r0] = second_grid[y - o0];
-            }
+          value[r0] = second_grid[y - o0];
+        }
 #line "sweeps.cu"
-            #pragma unroll
-            for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-              a[y + 1] = value[r0];
-            }
-          }
-        } else
+          a[y + 1] = value[r0];
+        }
+      } else
 #line "sweeps.cu"
-          for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
-            if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
-              a[y + 1] = second_grid[y - o0];
-          }
-      }
-#line "sweeps.cu"
+            a[y + 1] = second_grid[y - o0];
+        }
     }
   }
+#line "sweeps.cu"
 }
 
 // ---- sweeps

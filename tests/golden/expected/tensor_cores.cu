@@ -31,8 +31,8 @@ extern "C" __global__ void f_leaf0(
         sum += a[(long)i * k + l] * b[(long)l * n + j];
       c[(long)i * n + j] = sum;
     }
-#line "tensor_cores.cu"
   }
+#line "tensor_cores.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M, int cf_together>
@@ -75,14 +75,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   double sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       sum[r0][r1] = 0;
+  }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -90,6 +91,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line 6 "tensor_cores.mf"
           sum[r0][r1] = 0.0;
       }
+    }
   }
 #line "tensor_cores.cu"
   #pragma unroll
@@ -144,15 +146,16 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
         cf_commit();
       }
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int turn = 0; turn < U1; turn++) {
           const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 8 "tensor_cores.mf"
           sum[r0][r1] += fragment_a[z % 2][r0] * fragment_b[z % 2][r1];
         }
-#line "tensor_cores.cu"
+      }
     }
+#line "tensor_cores.cu"
     slot = next;
   }
   for (int z = 0; z < l_limit - whole * D; z++) {
@@ -161,21 +164,22 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
     cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int turn = 0; turn < U1; turn++) {
         const int r1 = r0 % 2 == 1 ? U1 - 1 - turn : turn;
 #line 8 "tensor_cores.mf"
         sum[r0][r1] += fragment_a[0][r0] * fragment_b[0][r1];
       }
-#line "tensor_cores.cu"
+    }
   }
+#line "tensor_cores.cu"
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
@@ -183,6 +187,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line 9 "tensor_cores.mf"
           c[y0 * c_stride0 + y1] = sum[r0][r1];
       }
+    }
   }
 #line "tensor_cores.cu"
 }
@@ -231,14 +236,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   double sum[U0][U1];
   #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++)
+  for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       sum[r0][r1] = 0;
+  }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = o0 + (row + 8 * r0);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (column + 8 * (r1 / 2) + r1 % 2);
@@ -246,6 +252,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
 #line 6 "tensor_cores.mf"
           sum[r0][r1] = 0.0;
       }
+    }
   }
 #line "tensor_cores.cu"
   #pragma unroll
@@ -266,17 +273,19 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     const int piece_a = slot * (T0 * U0 * D + 4 * T0 * U0);
     const int piece_b = slot * (T1 * U1 * D + 4 * D);
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int half = 0; half < 2; half++)
         fragment_a[0][r0][half] =
             shared_a[piece_a + ((row + 8 * r0) * (D + 4) + (4 * half + lane))];
+    }
     #pragma unroll
-    for (int r1 = 0; r1 < U1 / 2; r1++)
+    for (int r1 = 0; r1 < U1 / 2; r1++) {
       #pragma unroll
       for (int half = 0; half < 2; half++)
         fragment_b[0][r1][half] =
             shared_b[piece_b + ((4 * half + lane) * (T1 * U1 + 4) + (across + 8 * r1))];
+    }
   }
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
@@ -294,32 +303,36 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
         const int piece_a = (z + 8 == D ? next : slot) * (T0 * U0 * D + 4 * T0 * U0);
         const int piece_b = (z + 8 == D ? next : slot) * (T1 * U1 * D + 4 * D);
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int half = 0; half < 2; half++)
             fragment_a[(z / 8 + 1) % 2][r0][half] =
                 shared_a[piece_a + ((row + 8 * r0) * (D + 4) + ((z + 8) % D + (4 * half + lane)))];
+        }
         #pragma unroll
-        for (int r1 = 0; r1 < U1 / 2; r1++)
+        for (int r1 = 0; r1 < U1 / 2; r1++) {
           #pragma unroll
           for (int half = 0; half < 2; half++)
             fragment_b[(z / 8 + 1) % 2][r1][half] =
                 shared_b[piece_b
                 + (((z + 8) % D + (4 * half + lane)) * (T1 * U1 + 4) + (across + 8 * r1))];
+        }
         cf_multiply_add<double>(sum, fragment_a[z / 8 % 2], fragment_b[z / 8 % 2]);
       }
     } else {
       const int piece_a = slot * (T0 * U0 * D + 4 * T0 * U0);
       const int piece_b = slot * (T1 * U1 * D + 4 * D);
       #pragma unroll 1
-      for (int z = 0; z < D; z++)
+      for (int z = 0; z < D; z++) {
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++)
 #line 8 "tensor_cores.mf"
             sum[r0][r1] += shared_a[piece_a + ((row + 8 * r0) * (D + 4) + z)]
                 * shared_b[piece_b + (z * (T1 * U1 + 4) + (column + 8 * (r1 / 2) + r1 % 2))];
+        }
+      }
 #line "tensor_cores.cu"
       cf_await<S - 2>();
       __syncthreads();
@@ -329,21 +342,23 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int piece_a = slot * (T0 * U0 * D + 4 * T0 * U0);
   const int piece_b = slot * (T1 * U1 * D + 4 * D);
   #pragma unroll 1
-  for (int z = 0; z < l_limit - whole * D; z++)
+  for (int z = 0; z < l_limit - whole * D; z++) {
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
+    for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 8 "tensor_cores.mf"
         sum[r0][r1] += shared_a[piece_a + ((row + 8 * r0) * (D + 4) + z)]
             * shared_b[piece_b + (z * (T1 * U1 + 4) + (column + 8 * (r1 / 2) + r1 % 2))];
+    }
+  }
 #line "tensor_cores.cu"
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     const int y0 = e0 + (row + 8 * r0);
-    if (y0 < y0_limit)
+    if (y0 < y0_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (column + 8 * (r1 / 2) + r1 % 2);
@@ -351,6 +366,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
 #line 9 "tensor_cores.mf"
           c[y0 * c_stride0 + y1] = sum[r0][r1];
       }
+    }
   }
 #line "tensor_cores.cu"
 }

@@ -90,8 +90,8 @@ extern "C" __global__ void transpose_leaf3(
     int i = v0 * B0 + u0;
     int j = v1 * B1 + u1;
     c[(long)j * N + i] = a[i * a_stride0 + j];
-#line "transpose.cu"
   }
+#line "transpose.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M>
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     #pragma unroll
     for (int r0 = 0; r0 < (T1 * U1 + (T0 - 1)) / T0; r0++) {
       const int y1 = o1 + (r0 * T0 + t0);
-      if (T1 * U1 % T0 == 0 || y1 < o1 + T1 * U1)
+      if (T1 * U1 % T0 == 0 || y1 < o1 + T1 * U1) {
         #pragma unroll
         for (int r1 = 0; r1 < (T0 * U0 + (T1 - 1)) / T1; r1++) {
           const int y0 = o0 + (r1 * T1 + t1);
@@ -139,13 +139,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line 16 "transpose.mf"
             c[y1 * c_stride0 + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
         }
+      }
     }
-#line "transpose.cu"
   } else {
+#line "transpose.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      if (y0 < y0_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
@@ -153,13 +154,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line 16 "transpose.mf"
             shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)] = a[y0 * a_stride0 + y1];
         }
+      }
     }
 #line "transpose.cu"
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T1 * U1 + (T0 - 1)) / T0; r0++) {
       const int y1 = o1 + (r0 * T0 + t0);
-      if (y1 < y1_limit && (T1 * U1 % T0 == 0 || y1 < o1 + T1 * U1))
+      if (y1 < y1_limit && (T1 * U1 % T0 == 0 || y1 < o1 + T1 * U1)) {
         #pragma unroll
         for (int r1 = 0; r1 < (T0 * U0 + (T1 - 1)) / T1; r1++) {
           const int y0 = o0 + (r1 * T1 + t1);
@@ -167,9 +169,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line 16 "transpose.mf"
             c[y1 * c_stride0 + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
         }
+      }
     }
-#line "transpose.cu"
   }
+#line "transpose.cu"
 }
 
 template <int T0, int T1, int U0, int U1, int M>
@@ -190,73 +193,68 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
-    {
-      float value[U0][U1];
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
 #line 16 "transpose.mf"
-          value[r0][r1] = a[y0 * a_stride0 + y1];
-        }
-      }
-#line "transpose.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-#line 16 "transpose.mf"
-          c[y1 * c_stride0 + y0] = value[r0][r1];
-        }
+        value[r0][r1] = a[y0 * a_stride0 + y1];
       }
     }
 #line "transpose.cu"
-  } else {
-    if (U0 * U1 * 2 <= 24) {
-      {
-        float value[U0][U1];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1);
 #line 16 "transpose.mf"
-            value[r0][r1] = a[y0 * a_stride0 + y1];
-          }
-        }
+        c[y1 * c_stride0 + y0] = value[r0][r1];
+      }
+    }
+  } else if (U0 * U1 * 2 <= 24) {
 #line "transpose.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit)
-            #pragma unroll
-            for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (y1 < y1_limit)
+    float value[U0][U1];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 16 "transpose.mf"
-                c[y1 * c_stride0 + y0] = value[r0][r1];
-            }
+        value[r0][r1] = a[y0 * a_stride0 + y1];
+      }
+    }
+#line "transpose.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit)
+#line 16 "transpose.mf"
+            c[y1 * c_stride0 + y0] = value[r0][r1];
         }
       }
-    } else
+    }
+  } else
 #line "transpose.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-            if (y1 < y1_limit)
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y0 = o0 + (t0 * U0 + r0);
+      if (y0 < y0_limit)
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1);
+          if (y1 < y1_limit)
 #line 16 "transpose.mf"
-              c[y1 * c_stride0 + y0] = a[y0 * a_stride0 + y1];
-          }
-      }
+            c[y1 * c_stride0 + y0] = a[y0 * a_stride0 + y1];
+        }
+    }
 #line "transpose.cu"
-  }
 }
 
 // ---- transpose

@@ -86,10 +86,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (H == 1 || thread < T0) {
+    if (H == 1 || thread < T0)
       if (step < common / D) {
         #pragma unroll
-        for (int z = 0; z < D; z++)
+        for (int z = 0; z < D; z++) {
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 8 "triangle.mf"
@@ -98,8 +98,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
                 + ((r0 * T0 + t0) * D
                 + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
                 * shared_x[piece_x + z];
+        }
+      } else
 #line "triangle.cu"
-      } else {
         for (int z = 0; z < (count - step * D < D ? count - step * D : D); z++) {
           const int j = step * D + z;
           #pragma unroll
@@ -114,10 +115,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
                   * shared_x[piece_x + z];
           }
         }
-#line "triangle.cu"
-      }
-    }
   }
+#line "triangle.cu"
   if (H == 1 || thread < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll

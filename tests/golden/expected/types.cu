@@ -99,82 +99,80 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
         out[y_1] = value[r0];
       }
     }
+  } else if (U0 * 2 <= 24) {
 #line "types.cu"
-  } else {
-    if (U0 * 2 <= 24) {
-      unsigned short t[U0];
+    unsigned short t[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 13 "types.mf"
+      t[r0] = x[y_1] * 3 + y[y_1];
+    }
+#line "types.cu"
+    {
+      unsigned long value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 13 "types.mf"
-        t[r0] = x[y_1] * 3 + y[y_1];
-      }
-#line "types.cu"
-      {
-        unsigned long value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 14 "types.mf"
-          value[r0] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t[r0];
-        }
-#line "types.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 14 "types.mf"
-            state[y_1] = value[r0];
-        }
+        value[r0] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t[r0];
       }
 #line "types.cu"
-      {
-        bool value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
-#line 15 "types.mf"
-          value[r0] = state[y_1] & 1;
-        }
-#line "types.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 15 "types.mf"
-            odd[y_1] = value[r0];
-        }
-      }
-#line "types.cu"
-      {
-        short value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
-#line 16 "types.mf"
-          value[r0] = t[r0] >> 2;
-#line "types.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
-#line 16 "types.mf"
-            out[y_1] = value[r0];
-        }
-      }
-    } else
-#line "types.cu"
+      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit) {
-#line 13 "types.mf"
-          unsigned short t = x[y_1] * 3 + y[y_1];
-          state[y_1] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t;
-          odd[y_1] = state[y_1] & 1;
-          out[y_1] = t >> 2;
-        }
+        if (y_1 < y_1_limit)
+#line 14 "types.mf"
+          state[y_1] = value[r0];
+      }
+    }
+#line "types.cu"
+    {
+      bool value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 15 "types.mf"
+        value[r0] = state[y_1] & 1;
       }
 #line "types.cu"
-  }
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 15 "types.mf"
+          odd[y_1] = value[r0];
+      }
+    }
+#line "types.cu"
+    {
+      short value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 16 "types.mf"
+        value[r0] = t[r0] >> 2;
+#line "types.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 16 "types.mf"
+          out[y_1] = value[r0];
+      }
+    }
+  } else
+#line "types.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 13 "types.mf"
+        unsigned short t = x[y_1] * 3 + y[y_1];
+        state[y_1] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t;
+        odd[y_1] = state[y_1] & 1;
+        out[y_1] = t >> 2;
+      }
+    }
+#line "types.cu"
 }
 
 // ---- mix

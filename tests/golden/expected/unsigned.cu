@@ -35,52 +35,46 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) hashed_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   if (o0 + T0 * U0 <= y_1_limit) {
-    {
-      unsigned value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    unsigned value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "unsigned.mf"
-        value[r0] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
-      }
-#line "unsigned.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-#line 6 "unsigned.mf"
-        y[y_1] = value[r0];
-      }
+      value[r0] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
     }
 #line "unsigned.cu"
-  } else {
-    if (U0 * 3 <= 24) {
-      {
-        unsigned value[U0];
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
 #line 6 "unsigned.mf"
-          value[r0] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
-        }
+      y[y_1] = value[r0];
+    }
+  } else if (U0 * 3 <= 24) {
 #line "unsigned.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+    unsigned value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
 #line 6 "unsigned.mf"
-            y[y_1] = value[r0];
-        }
-      }
-    } else
+      value[r0] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
+    }
 #line "unsigned.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
 #line 6 "unsigned.mf"
-          y[y_1] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
-      }
+        y[y_1] = value[r0];
+    }
+  } else
 #line "unsigned.cu"
-  }
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+#line 6 "unsigned.mf"
+        y[y_1] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
+    }
+#line "unsigned.cu"
 }
 
 // ---- hashed

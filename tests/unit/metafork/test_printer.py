@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import cast
 
 import pytest
@@ -28,9 +29,10 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.printer import print_expr, print_program, print_region, print_stmts
 from comprehensive.metafork.sequencing import sequenced
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import Statement, statements_in
 from tests.examples import examples
 from tests.unit.metafork.trees import bodies, exprs, parse_as, parse_clean
 
@@ -113,6 +115,35 @@ def test_an_else_stays_with_its_if() -> None:
     tree = (If(A, (If(B, (one,)),), (two,)),)
     assert print_stmts(tree) == "if (a) {\n  if (b)\n    a = 1;\n} else\n  a = 2;\n"
     assert _read(print_stmts(tree)) == tree
+
+
+def _loop(*body: Statement) -> For[Statement]:
+    return For(ScalarType.INT, "i", IntLiteral(0), "<", A, IntLiteral(1), body)
+
+
+def test_a_loop_under_a_line_of_its_own_stands_in_braces() -> None:
+    loop = replace(_loop(Assign(B, "=", C)), unrolled=True)
+    text = "#pragma unroll\n{0}for (int i = 0; i < a; i++)\n{0}  b = c;\n"
+    assert print_stmts((loop,)) == text.format("")
+    assert print_stmts((If(A, (loop,)),)) == f"if (a) {{\n  {text.format('  ')}}}\n"
+    assert print_stmts((If(A, (replace(loop, unrolled=False),)),)) == (
+        "if (a)\n  for (int i = 0; i < a; i++)\n    b = c;\n"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting(OwnStatement):
+    """A statement that no program has."""
+
+
+def test_statements_of_another_ir_stand_in_the_same_loops_and_branches() -> None:
+    loop = _loop(Meeting(), Assign(B, "=", C))
+    tree = (If(A, (Meeting(),), (If(B, (loop,)),)),)
+    assert print_stmts(tree, own=lambda _, margin: f"{margin}meet();\n") == (
+        "if (a) {\n  meet();\n} else if (b)\n  for (int i = 0; i < a; i++) {\n    meet();\n    b = c;\n  }\n"
+    )
+    with pytest.raises(TypeError, match="programs have no Meeting"):
+        print_stmts(tree)
 
 
 def test_regions_are_replaced_and_all_other_bytes_are_kept() -> None:
