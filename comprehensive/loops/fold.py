@@ -6,6 +6,8 @@ same value and the same promoted type::
     i*1 + 0        -->  i
     (i + 1) + 2    -->  i + 3           integers only: floating-point arithmetic is never reordered
     7/2 - 1        -->  2
+    i*3*3          -->  i*9
+    0 - i + -j     -->  -i - j          integers only: -0.0f is no 0.0f
     0*a[i]         -->  0               integers only: a[i] may be NaN
 
 A folded expression may be defined where the original overflowed; never the other way round.
@@ -132,30 +134,55 @@ def _fold_binary(expr: Binary, environment: Mapping[str, ScalarType] | None) -> 
             return _zero(expr, environment)
         case "-", _, _ if left == right:
             return _zero(expr, environment)
+        case ("-", IntLiteral(value=0, type=ScalarType.INT), operand) | (
+            "*",
+            IntLiteral(value=-1, type=ScalarType.INT),
+            operand,
+        ):
+            return _fold(Unary("-", operand, expr.span), environment)
+        case "*", Binary(operator="*", right=IntLiteral() as inner), IntLiteral():
+            return _fold_product(expr, left.left, inner, right)
         case "+" | "-", _, IntLiteral(type=ScalarType.INT):
             return _fold_sum(expr, left, right)
+        case "+" | "-", _, Unary(operator="-", operand=operand) if not _may_widen(operand, left, environment):
+            operator = "-" if expr.operator == "+" else "+"
+            return _fold(replace(expr, operator=operator, right=operand), environment)
         case _:
             return expr
 
 
+def _fold_product(expr: Binary, factor: Expr, first: IntLiteral, second: IntLiteral) -> Expr:
+    """Fold constants of products: ``x * 3 * 3 --> x * 9``."""
+    value = first.value * second.value
+    if {first.type, second.type} != {ScalarType.INT} or not 0 < abs(value) <= ScalarType.INT.highest:
+        return expr
+    return replace(expr, left=factor, right=IntLiteral(value, span=second.span))
+
+
 def _fold_sum(expr: Binary, left: Expr, right: IntLiteral) -> Expr:
-    """Fold constants of sums: ``(x + 1) - 3 --> x - 2``."""
+    """Fold constants of sums: ``(x + 1) - 3 --> x - 2`` and ``(1 + x) - 1 --> x``."""
     constant = right.value if expr.operator == "+" else -right.value
     match left:
         case Binary(operator="+" | "-", left=inner, right=IntLiteral(type=ScalarType.INT) as literal):
             constant += literal.value if left.operator == "+" else -literal.value
-            if abs(constant) > ScalarType.INT.highest:
-                return expr
-            if constant == 0:
-                return inner
-            operator = "+" if constant > 0 else "-"
-            return replace(
-                expr, operator=operator, left=inner, right=IntLiteral(abs(constant), span=right.span)
-            )
-        case _ if constant < 0 and expr.operator == "+" and -constant <= ScalarType.INT.highest:
-            return replace(expr, operator="-", right=IntLiteral(-constant, span=right.span))
+        case Binary(operator="+", left=IntLiteral(type=ScalarType.INT) as literal, right=inner):
+            constant += literal.value
         case _:
-            return expr
+            inner = left
+    if abs(constant) > ScalarType.INT.highest:
+        return expr
+    if constant == 0:
+        return inner
+    operator = "+" if constant > 0 else "-"
+    return replace(expr, operator=operator, left=inner, right=IntLiteral(abs(constant), span=right.span))
+
+
+def _may_widen(negated: Expr, other: Expr, environment: Mapping[str, ScalarType] | None) -> bool:
+    """Whether a number that wraps around when it is negated may be widened by adding it to another one."""
+    if environment is None:
+        return True
+    type = promote(type_of(negated, environment))
+    return type.wraps and common_type(type, type_of(other, environment)) is not type
 
 
 def _fold_logical(expr: Binary) -> Expr:

@@ -104,6 +104,12 @@ def test_no_braces_are_idle(idle: str) -> None:
     assert [found[0] for text in texts for found in re.finditer(idle, text)] == []
 
 
+@pytest.mark.parametrize("idle", [r"[(=?:<,] ?0 - [a-z(].*", r".*\+ -[a-z(].*", r"\[1 \+ \w+ - 1\b.*"])
+def test_no_arithmetic_is_idle(idle: str) -> None:
+    texts = (path.read_text(encoding="utf-8") for path in sorted(EXPECTED.glob("*.cu")))
+    assert [found[0] for text in texts for found in re.finditer(idle, text)] == []
+
+
 @pytest.mark.parametrize(
     ("program", "said"),
     [

@@ -269,8 +269,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
       feed_in.stage(shared_in + ahead * (D * (T1 * U1 + 2) * (T2 * U2 + 4)),
           &in[c_ahead * in_stride0 + o1 * in_stride1 + o2], 1, c_left, rows1 + 2, rows2 + 2);
-      feed_w.stage(shared_w + ahead * (D * 3 * 3 * (T0 * U0 + 4)),
-          &w[o0 * w_stride0 + c_ahead * w_stride1], 1, 1, rows0, c_left * 3 * 3);
+      feed_w.stage(shared_w + ahead * (D * 9 * (T0 * U0 + 4)),
+          &w[o0 * w_stride0 + c_ahead * w_stride1], 1, 1, rows0, c_left * 9);
       c_ahead += D;
     }
     cf_commit();
@@ -284,14 +284,14 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
       const int c_left = c_limit - c_ahead < D ? c_limit - c_ahead : D;
       feed_in.stage(shared_in + last * (D * (T1 * U1 + 2) * (T2 * U2 + 4)),
           &in[c_ahead * in_stride0 + o1 * in_stride1 + o2], 1, c_left, rows1 + 2, rows2 + 2);
-      feed_w.stage(shared_w + last * (D * 3 * 3 * (T0 * U0 + 4)),
-          &w[o0 * w_stride0 + c_ahead * w_stride1], 1, 1, rows0, c_left * 3 * 3);
+      feed_w.stage(shared_w + last * (D * 9 * (T0 * U0 + 4)),
+          &w[o0 * w_stride0 + c_ahead * w_stride1], 1, 1, rows0, c_left * 9);
       c_ahead += D;
     }
     cf_commit();
     const int c_left = c_limit - c_first < D ? c_limit - c_first : D;
     const int piece_in = slot * (D * (T1 * U1 + 2) * (T2 * U2 + 4));
-    const int piece_w = slot * (D * 3 * 3 * (T0 * U0 + 4));
+    const int piece_w = slot * (D * 9 * (T0 * U0 + 4));
     for (int z = 0; z < c_left; z++) {
 #line 11 "convolution.mf"
       #pragma unroll

@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           }
       }
     {
-      const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
+      const int low0 = 0 < -o0 ? -o0 : 0;
       const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         int value[U0];
@@ -417,7 +417,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     __syncthreads();
     for (int sweep = 1; sweep < sweeps; sweep += 2) {
       {
-        const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
+        const int low0 = sweep < -o0 ? -o0 : sweep;
         const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];
@@ -460,7 +460,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       __syncthreads();
       if (sweep + 2 < sweeps) {
         {
-          const int low0 = sweep + 1 < 0 - o0 ? 0 - o0 : sweep + 1;
+          const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
           const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
               - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
@@ -503,7 +503,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         __syncthreads();
       } else {
-        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+        const int low0 = K - 1 < -o0 ? -o0 : K - 1;
         const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];
@@ -555,7 +555,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           }
       }
     {
-      const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
+      const int low0 = 0 < -o0 ? -o0 : 0;
       const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         int value[U0];
@@ -597,7 +597,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     __syncthreads();
     for (int sweep = 1; sweep < sweeps; sweep += 2) {
       {
-        const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
+        const int low0 = sweep < -o0 ? -o0 : sweep;
         const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];
@@ -640,7 +640,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       __syncthreads();
       if (sweep + 2 < sweeps) {
         {
-          const int low0 = sweep + 1 < 0 - o0 ? 0 - o0 : sweep + 1;
+          const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
           const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
               - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
@@ -683,7 +683,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         __syncthreads();
       } else {
-        const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+        const int low0 = K - 1 < -o0 ? -o0 : K - 1;
         const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];

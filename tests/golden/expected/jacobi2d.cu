@@ -324,9 +324,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       }
     }
   {
-    const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
+    const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y0_limit - o0 ? T0 * U0 : y0_limit - o0;
-    const int low1 = 0 < 0 - o1 ? 0 - o1 : 0;
+    const int low1 = 0 < -o1 ? -o1 : 0;
     const int high1 = T1 * U1 < y1_limit - o1 ? T1 * U1 : y1_limit - o1;
     if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1) * T1 < high1) {
       float value[U0][U1];
@@ -374,9 +374,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
     {
-      const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
+      const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y0_limit - o0 ? T0 * U0 - sweep : y0_limit - o0;
-      const int low1 = sweep < 0 - o1 ? 0 - o1 : sweep;
+      const int low1 = sweep < -o1 ? -o1 : sweep;
       const int high1 = T1 * U1 - sweep < y1_limit - o1 ? T1 * U1 - sweep : y1_limit - o1;
       if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
           * T1 < high1) {
@@ -429,10 +429,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
     __syncthreads();
     if (sweep + 2 < sweeps) {
       {
-        const int low0 = sweep + 1 < 0 - o0 ? 0 - o0 : sweep + 1;
+        const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1) : y0_limit
             - o0;
-        const int low1 = sweep + 1 < 0 - o1 ? 0 - o1 : sweep + 1;
+        const int low1 = sweep + 1 < -o1 ? -o1 : sweep + 1;
         const int high1 = T1 * U1 - (sweep + 1) < y1_limit - o1 ? T1 * U1 - (sweep + 1) : y1_limit
             - o1;
         if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
@@ -485,9 +485,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
       __syncthreads();
     } else {
-      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
-      const int low1 = K - 1 < 0 - o1 ? 0 - o1 : K - 1;
+      const int low1 = K - 1 < -o1 ? -o1 : K - 1;
       const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
       if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
           * T1 < high1) {
@@ -732,9 +732,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       }
     }
   {
-    const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
+    const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y0_limit - o0 ? T0 * U0 : y0_limit - o0;
-    const int low1 = 0 < 0 - o1 ? 0 - o1 : 0;
+    const int low1 = 0 < -o1 ? -o1 : 0;
     const int high1 = T1 * U1 < y1_limit - o1 ? T1 * U1 : y1_limit - o1;
     if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1) * T1 < high1) {
       float value[U0][U1];
@@ -782,9 +782,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
     {
-      const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
+      const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y0_limit - o0 ? T0 * U0 - sweep : y0_limit - o0;
-      const int low1 = sweep < 0 - o1 ? 0 - o1 : sweep;
+      const int low1 = sweep < -o1 ? -o1 : sweep;
       const int high1 = T1 * U1 - sweep < y1_limit - o1 ? T1 * U1 - sweep : y1_limit - o1;
       if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
           * T1 < high1) {
@@ -837,10 +837,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
     __syncthreads();
     if (sweep + 2 < sweeps) {
       {
-        const int low0 = sweep + 1 < 0 - o0 ? 0 - o0 : sweep + 1;
+        const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1) : y0_limit
             - o0;
-        const int low1 = sweep + 1 < 0 - o1 ? 0 - o1 : sweep + 1;
+        const int low1 = sweep + 1 < -o1 ? -o1 : sweep + 1;
         const int high1 = T1 * U1 - (sweep + 1) < y1_limit - o1 ? T1 * U1 - (sweep + 1) : y1_limit
             - o1;
         if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
@@ -893,9 +893,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
       __syncthreads();
     } else {
-      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
-      const int low1 = K - 1 < 0 - o1 ? 0 - o1 : K - 1;
+      const int low1 = K - 1 < -o1 ? -o1 : K - 1;
       const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
       if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
           * T1 < high1) {

@@ -594,7 +594,7 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   const cf_staircase cf_stairs =
       cf_folded(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
       cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1)), cf_mul(T0, U0), cf_mul(T1, U1),
-      cf_add(cf_sub(cf_add(1, cf_sub(cf_mul(T1, U1), 1)), 1),
+      cf_add(cf_sub(cf_mul(T1, U1), 1),
       cf_mul(cf_mul(T1, U1), cf_sub(cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1)), 1))));
   if (cf_is_empty(cf_stairs.rows) || cf_is_empty(cf_stairs.columns)) return CF_OK; // no tile is inside of the edge
   const long long cf_given_x_stride0_wide = m; // m

@@ -194,7 +194,7 @@ static inline cf_count periodic_window_leaf_cost(int leaf, const cf_machine *mac
     const long long cf_n20 =
         cf_add(cf_neg(cf_mul(cf_mod(cf_add(cf_add(cf_add(cf_mul(cf_n5, B0), cf_n3), cf_sub(cf_n14, r)), m), m), n)),
         cf_mul(cf_mod(cf_add(cf_add(cf_add(cf_mul(cf_add(cf_n5, 1), B0), cf_n3), cf_sub(cf_n14, r)), m), m), n));
-    const long long cf_n21 = cf_add(cf_mul(cf_mod(cf_add(cf_sub(0, r), m), m), n), cf_mod(cf_add(cf_sub(0, r), n), n));
+    const long long cf_n21 = cf_add(cf_mul(cf_mod(cf_add(cf_neg(r), m), m), n), cf_mod(cf_add(cf_neg(r), n), n));
     const long long cf_n22 = n;
     const long long cf_n23 = cf_mul(B0, n);
     const long long cf_numbers[] =
@@ -242,7 +242,7 @@ static inline cf_count periodic_window_leaf_cost(int leaf, const cf_machine *mac
     const long long cf_n15 =
         cf_add(cf_neg(cf_mul(cf_mod(cf_add(cf_add(cf_add(cf_mul(cf_n5, B0), cf_n3), cf_sub(cf_n9, r)), m), m), n)),
         cf_mul(cf_mod(cf_add(cf_add(cf_add(cf_mul(cf_add(cf_n5, 1), B0), cf_n3), cf_sub(cf_n9, r)), m), m), n));
-    const long long cf_n16 = cf_add(cf_mul(cf_mod(cf_add(cf_sub(0, r), m), m), n), cf_mod(cf_add(cf_sub(0, r), n), n));
+    const long long cf_n16 = cf_add(cf_mul(cf_mod(cf_add(cf_neg(r), m), m), n), cf_mod(cf_add(cf_neg(r), n), n));
     const long long cf_n17 = n;
     const long long cf_n18 = cf_mul(B0, n);
     const long long cf_numbers[] =

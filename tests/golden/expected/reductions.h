@@ -398,7 +398,7 @@ static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machin
     static const short cf_origins[] = { 0, -1, 0, 0, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 3, 3, 5 };
     const long long cf_n2 = cf_div(B0, 2);
-    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(1, B0), 1), B0), 2);
+    const long long cf_n3 = cf_div(cf_div(B0, B0), 2);
     const long long cf_n4 = B0;
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);
@@ -422,7 +422,7 @@ static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machin
     static const short cf_origins[] = { 0, -1, 0, 1, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 2, 3 };
     const long long cf_n2 = cf_div(B0, 2);
-    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(1, B0), 1), B0), 2);
+    const long long cf_n3 = cf_div(cf_div(B0, B0), 2);
     const long long cf_n4 = B0;
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);
@@ -879,13 +879,12 @@ static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machin
     static const short cf_origins[] = { 0, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 3, 3, 4 };
     const long long cf_n2 = cf_div(B0, 2);
-    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(1, B0), 1), B0), 2);
+    const long long cf_n3 = cf_div(cf_div(B0, B0), 2);
     const long long cf_n4 = B0;
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);
     const long long cf_n7 = cf_div(B0, B0);
-    const long long cf_n8 = cf_div(cf_div(B0, B0), 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
     const cf_leaf_shape cf_shape_of =
         { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(1) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
@@ -901,7 +900,7 @@ static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machin
     static const short cf_origins[] = { 0, -1 };
     static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 2, 2 };
     const long long cf_n2 = cf_div(B0, 2);
-    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(1, B0), 1), B0), 2);
+    const long long cf_n3 = cf_div(cf_div(B0, B0), 2);
     const long long cf_n4 = B0;
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);

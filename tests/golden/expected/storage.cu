@@ -617,14 +617,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
 #line 33 "storage.mf"
       local[1] = x[1 + y_1];
       __half u = __float2half_rn((float)k[1 + y_1]);
-      __half twice_y = __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
+      __half twice_y = __float2half_rn(__half2float(x[y_1]) + __half2float(x[y_1]));
 #line 35 "storage.mf"
       y[1 + y_1] =
           __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
           + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
 #line 36 "storage.mf"
       y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
-          ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))
+          ? __float2bfloat16_rn(-__half2float(x[y_1 + 2]))
           : __float2bfloat16_rn(__bfloat162float(y[1 + y_1]) - __half2float(__double2half(d * 3.0))
           * 0.1f);
 #line 37 "storage.mf"
@@ -636,11 +636,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
             __float2half_rn(__half2float(t) + __half2float(local[j])
             * sqrtf(__half2float(x_of) * __half2float(x_of)));
 #line 38 "storage.mf"
-      t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 - 1]));
+      t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1]));
 #line 38 "storage.mf"
-      t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
+      t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[y_1 + 1]));
 #line 38 "storage.mf"
-      t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 + 1]));
+      t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1 + 2]));
       z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
     }
   } else
@@ -657,15 +657,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
 #line 33 "storage.mf"
         local[1] = x[1 + y_1];
         __half u = __float2half_rn((float)k[1 + y_1]);
-        __half twice_y =
-            __float2half_rn(__half2float(x[1 + y_1 - 1]) + __half2float(x[1 + y_1 - 1]));
+        __half twice_y = __float2half_rn(__half2float(x[y_1]) + __half2float(x[y_1]));
 #line 35 "storage.mf"
         y[1 + y_1] =
             __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
             + (__half2float(t) * __half2float(u) - __half2float(twice_y)));
 #line 36 "storage.mf"
         y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
-            ? __float2bfloat16_rn(-__half2float(x[1 + y_1 + 1]))
+            ? __float2bfloat16_rn(-__half2float(x[y_1 + 2]))
             : __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
             - __half2float(__double2half(d * 3.0)) * 0.1f);
 #line 37 "storage.mf"
@@ -677,11 +676,11 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
               __float2half_rn(__half2float(t) + __half2float(local[j])
               * sqrtf(__half2float(x_of) * __half2float(x_of)));
 #line 38 "storage.mf"
-        t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 - 1]));
+        t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1]));
 #line 38 "storage.mf"
-        t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
+        t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[y_1 + 1]));
 #line 38 "storage.mf"
-        t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[1 + y_1 + 1]));
+        t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1 + 2]));
         z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
       }
     }

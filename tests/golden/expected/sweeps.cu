@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
       }
     }
   {
-    const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
+    const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
     if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
       float value[U0];
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
     {
-      const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
+      const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
     __syncthreads();
     if (sweep + 2 < sweeps) {
       {
-        const int low0 = sweep + 1 < 0 - o0 ? 0 - o0 : sweep + 1;
+        const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
             - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line "sweeps.cu"
       __syncthreads();
     } else {
-      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];
@@ -348,7 +348,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
       }
     }
   {
-    const int low0 = 0 < 0 - o0 ? 0 - o0 : 0;
+    const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
     if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
       float value[U0];
@@ -378,7 +378,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
     {
-      const int low0 = sweep < 0 - o0 ? 0 - o0 : sweep;
+      const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];
@@ -408,7 +408,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
     __syncthreads();
     if (sweep + 2 < sweeps) {
       {
-        const int low0 = sweep + 1 < 0 - o0 ? 0 - o0 : sweep + 1;
+        const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
             - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
@@ -438,7 +438,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line "sweeps.cu"
       __syncthreads();
     } else {
-      const int low0 = K - 1 < 0 - o0 ? 0 - o0 : K - 1;
+      const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];

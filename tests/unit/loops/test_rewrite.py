@@ -42,6 +42,13 @@ def _expr(text: str, parameters: str = "int n, int m, int B, int *a") -> Expr:
         ("1 && n", "1 && n"),
         ("1 && n < m", "n < m"),
         ("n + -1", "n - 1"),
+        ("n - -1", "n + 1"),
+        ("1 + n - 1", "n"),
+        ("1 + n + 2", "n + 3"),
+        ("0 - n", "-n"),
+        ("-1*(n + m)", "-(n + m)"),
+        ("n*3*3", "n * 9"),
+        ("n*65536*65536", "n * 65536 * 65536"),
     ],
 )
 def test_fold_simplifies_integers(before: str, after: str) -> None:
@@ -59,12 +66,43 @@ def test_fold_gives_no_value_to_what_has_none(undefined: Expr) -> None:
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("x + 0", "x + 0"), ("x*0", "x * 0"), ("x*1", "x"), ("x - 0", "x"), ("(x + 1) + 2", "x + 1 + 2")],
+    [
+        ("x + 0", "x + 0"),
+        ("x*0", "x * 0"),
+        ("x*1", "x"),
+        ("x - 0", "x"),
+        ("(x + 1) + 2", "x + 1 + 2"),
+        ("0 - x", "0 - x"),
+        ("x + -x", "x + -x"),
+        ("x*3*3", "x * 3 * 3"),
+        ("1 + x - 1", "1 + x - 1"),
+        ("-1*x", "-1 * x"),
+    ],
 )
 def test_fold_leaves_floating_point_arithmetic_alone(before: str, after: str) -> None:
     expr = _expr(before, "int n, int B, float x, float *a")
     environment = {"x": ScalarType.FLOAT}
     assert print_expr(fold(expr, environment)) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("n + -m", "n - m"),
+        ("n - -m", "n + m"),
+        ("n + -1*m", "n - m"),
+        ("l + -n", "l - n"),
+        ("w + -w", "0u"),
+        ("n + -w", "n - w"),
+        ("l + -w", "l + -w"),  # -w is less than 2^32 there, and not less than 0
+        ("0 - w", "-w"),
+        ("w*3*3", "w * 9"),
+    ],
+)
+def test_fold_subtracts_what_is_negated_in_the_type_of_the_sum(before: str, after: str) -> None:
+    types = {"n": ScalarType.INT, "m": ScalarType.INT, "l": ScalarType.LONG, "w": ScalarType.UNSIGNED}
+    expr = _expr(before, "int n, int m, int B, long l, unsigned w, int *a")
+    assert print_expr(fold(expr, types)) == after
 
 
 INTEGERS = st.recursive(
@@ -84,7 +122,8 @@ def test_fold_keeps_every_defined_value(expr: Expr, n: int, m: int) -> None:
         expected = c_value(expr, {"n": n, "m": m})
     except UndefinedBehaviour:
         return
-    assert c_value(fold(expr), {"n": n, "m": m}) == expected
+    for environment in (None, {"n": ScalarType.INT, "m": ScalarType.INT}):
+        assert c_value(fold(expr, environment), {"n": n, "m": m}) == expected
 
 
 def _count_conditions(nest) -> int:
