@@ -1,11 +1,11 @@
 """Long lines of C code: a line in, lines of at most a width out where the code can be broken at all.
 
 A line breaks after an assignment, a semicolon or a comma, or before an operator, inside as few brackets as possible,
-in a list between its parts, and as late as possible; a text in quotes only where nothing else helps, into two that the
-compiler joins::
+in a list between its parts, before the operator that binds least, and as late as possible; a text in quotes only where
+nothing else helps, into two that the compiler joins::
 
-    c[(long)p * c_stride0 + q] +=
-        shared_a[v * B0 + z] * shared_b[z * ub1 + u];
+    c[(long)p * c_stride0 + q] += shared_a[v * B0 + z] * shared_b[z * ub1 + u]
+        + shared_a[v * B0];
 
 :func:`laid_out` does so for a whole text, comments included: one that stands behind code goes before it.
 """
@@ -16,12 +16,15 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from comprehensive.metafork.precedence import CONDITIONAL, PRECEDENCE, PRIMARY
+
 WIDTH = 100
 """The width of what is printed statement by statement: some columns are left for changes by hand."""
 MOST = 120
 """No line of a generated file is longer, but in code of the user's and where nothing can be broken."""
 _HANGING = "    "
-_BEFORE = frozenset(("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "&&", "||", "?", ":"))
+_BEFORE = {"?": CONDITIONAL, ":": CONDITIONAL, **PRECEDENCE}
+"""The operators that a line breaks before, with how tightly they bind."""
 _AFTER = (";", ",", "=")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _COMMENT = re.compile(r"\s*(//.*|/\*((?!\*/).)*\*/)$")
@@ -34,10 +37,10 @@ def wrapped(line: str, width: int = WIDTH) -> list[str]:
     margin = line[: len(line) - len(line.lstrip())]
     lines: list[str] = []
     while len(line) > width:
-        places = [place for place in _breaks(line) if place[2] <= width]
+        places = [place for place in _breaks(line) if place[-1] <= width]
         if not places:
             break
-        _, _, at = max(places)
+        *_, at = max(places)
         lines.append(line[:at])
         line = margin + _HANGING + line[at + 1 :]
     return [*lines, line]
@@ -118,10 +121,11 @@ def _is_argument_list(line: str, position: int) -> bool:
     return line[position - 1 : position].isidentifier() and line[position + 1 : position + 2].isalnum()
 
 
-def _breaks(line: str) -> Iterator[tuple[int, bool, int]]:
+def _breaks(line: str) -> Iterator[tuple[int, bool, int, int]]:
     """Yield how good every place is where the line may break, and its position: the best place is the largest.
 
-    Outside of brackets is best; in the same brackets between the parts of a list, and then late.
+    Outside of brackets is best; in the same brackets between the parts of a list, then before what binds least, then
+    late.
     """
     open_brackets: list[str] = []
     line = _without_quoted(line)
@@ -137,4 +141,5 @@ def _breaks(line: str) -> Iterator[tuple[int, bool, int]]:
             before = line[:position].rsplit(" ", 1)[-1]
             is_comparison = before in ("<=", ">=", "==", "!=")
             if following in _BEFORE or (before.endswith(_AFTER) and not is_comparison):
-                yield -depth, before.endswith((",", ";")), position
+                tightly = _BEFORE.get(following, PRIMARY)
+                yield -depth, before.endswith((",", ";")), -tightly, position

@@ -730,8 +730,8 @@ static int any_window_run(cf_call *cf_state, const float *in, const float *w, fl
   if (cf_is_empty(cf_div(cf_sub(cf_add(q, B0), 1), B0))) return CF_OK; // (q + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
   const int cf_together =
-      cf_lesser(cf_lesser(cf_begins(in) && cf_sub(cf_add(n, k), 1) % 4 == 0 ? 4 : cf_begins(in)
-      && cf_sub(cf_add(n, k), 1) % 2 == 0 ? 2 : 1,
+      cf_lesser(cf_lesser(cf_begins(in) && cf_sub(cf_add(n, k), 1) % 4 == 0 ? 4
+      : cf_begins(in) && cf_sub(cf_add(n, k), 1) % 2 == 0 ? 2 : 1,
       cf_begins(in) && cf_sub(cf_add(n, k), 1) % 4 == 0 ? 4 : cf_begins(in) && cf_sub(cf_add(n, k), 1) % 2 == 0 ? 2
       : 1),
       cf_begins(in) && cf_sub(cf_add(n, k), 1) % 4 == 0 ? 4 : cf_begins(in) && cf_sub(cf_add(n, k), 1) % 2 == 0 ? 2

@@ -94,9 +94,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
       if (o0 + (t0 * U0 + U0) <= y0_limit
-          && (cf_together == 4 && in_stride0 != 0 && 0 < o0 + t0 * U0 && o0
-          + (t0 * U0 + U0) < y0_limit ? 0 <= first + 3 && first < y1_limit : 0 <= first && first
-          + 4 <= y1_limit)) {
+          && (cf_together == 4 && in_stride0 != 0 && 0 < o0 + t0 * U0
+          && o0 + (t0 * U0 + U0) < y0_limit ? 0 <= first + 3 && first < y1_limit
+          : 0 <= first && first + 4 <= y1_limit)) {
         // stream(in): a window that moves down the rows, each read once
         float value_out[U0][4];
         float sum[U0][4];
@@ -109,8 +109,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 1)] : 0;
           cf_vectors<cf_together, 4, 4>(&window_in[2],
               &in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 2)]);
-          window_in[6] = 0 <= first + 2 && first + 2 < y1_limit || 0 <= first + 3 && first
-              + 3 < y1_limit ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 6)] : 0;
+          window_in[6] = 0 <= first + 2 && first + 2 < y1_limit
+              || 0 <= first + 3 && first + 3 < y1_limit
+              ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 6)] : 0;
           window_in[7] = 0 <= first + 3 && first + 3 < y1_limit
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 7)] : 0;
           if (row < U0) {
@@ -306,8 +307,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
           const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
-                + (r1 * T1 + t1) : y1_limit - 1;
+            const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
+                ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 18 "blur5x5.mf"
             sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
           }
@@ -453,8 +454,8 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
   blur5x5_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
-  const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4 : cf_begins(in) && w % 2 == 0
-      && cf_begins(out) ? 2 : 1;
+  const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4
+      : cf_begins(in) && w % 2 == 0 && cf_begins(out) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;

@@ -139,8 +139,8 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
             }
       __syncthreads();
 #line 8 "convolution.mf"
-      if (o_block * B0 + o_thread < q && i_block * B1 + i_thread < m && j_block * B2
-          + j_thread < n) {
+      if (o_block * B0 + o_thread < q && i_block * B1 + i_thread < m
+          && j_block * B2 + j_thread < n) {
 #line 9 "convolution.mf"
         float sum = 0.0f;
         for (int c = 0; c < p; c++)
@@ -149,8 +149,9 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
               sum += shared_in[(c * (B1 + 2) + (i_thread + y)) * (B2 + 2) + (j_thread + x)]
                   * shared_w[((o_thread * p + c) * 3 + y) * 3 + x];
 #line 14 "convolution.mf"
-        out[((long)o_block * B0 + o_thread) * out_stride0 + ((long)i_block * B1 + i_thread)
-            * out_stride1 + ((long)j_block * B2 + j_thread)] = sum;
+        out[((long)o_block * B0 + o_thread) * out_stride0
+            + ((long)i_block * B1 + i_thread) * out_stride1
+            + ((long)j_block * B2 + j_thread)] = sum;
       }
 #line "convolution.cu"
       __syncthreads();
@@ -237,8 +238,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int o2 = i2 * (T2 * U2);
   float *const shared_in = (float *)cf_shared;
   float *const shared_w =
-      (float *)(cf_shared + 4
-      * (T1 * T2 * U1 * U2 * D * S + 4 * T1 * U1 * D * S + 2 * T2 * U2 * D * S + 8 * D * S));
+      (float *)(cf_shared
+      + 4 * (T1 * T2 * U1 * U2 * D * S + 4 * T1 * U1 * D * S + 2 * T2 * U2 * D * S + 8 * D * S));
   const int thread = (t0 * T1 + t1) * T2 + t2;
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
@@ -302,8 +303,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
         for (int r1 = 0; r1 < U1; r1++) {
           cf_vectors<4, U2 + 4, 4>(&window_in[r1][0],
               &shared_in[piece_in
-              + (z * ((T1 * U1 + 2) * (T2 * U2 + 4)) + (r1 * T1 + t1 + y) * (T2 * U2 + 4) + t2
-              * U2)]);
+              + (z * ((T1 * U1 + 2) * (T2 * U2 + 4)) + (r1 * T1 + t1 + y) * (T2 * U2 + 4)
+              + t2 * U2)]);
         }
 #line 12 "convolution.mf"
         #pragma unroll

@@ -49,14 +49,15 @@ extern "C" __global__ void heat3d_1_leaf0(
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
         b[i * b_stride0 + j * b_stride1 + k] =
-            shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)] + r
+            shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
+            + r
             * (shared_a[(u0 * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 2) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 1) * (B1 + 2) + u1) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 2)) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + u2]
-            + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)] - 6.0f
-            * shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
+            + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)]
+            - 6.0f * shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
 #line "heat3d.cu"
       __syncthreads();
     }
@@ -105,14 +106,15 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf1(
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
         b[i * b_stride0 + j * b_stride1 + k] =
-            shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)] + r
+            shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
+            + r
             * (shared_a[(u0 * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 2) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 1) * (B1 + 2) + u1) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 2)) * (B2 + 2) + (u2 + 1)]
             + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + u2]
-            + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)] - 6.0f
-            * shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
+            + shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)]
+            - 6.0f * shared_a[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
 #line "heat3d.cu"
       __syncthreads();
     }
@@ -146,14 +148,15 @@ extern "C" __global__ void heat3d_1_leaf2(
 #line 16 "heat3d.mf"
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
-        b[i * b_stride0 + j * b_stride1 + k] = a[i * a_stride0 + j * a_stride1 + k] + r
+        b[i * b_stride0 + j * b_stride1 + k] = a[i * a_stride0 + j * a_stride1 + k]
+            + r
             * (a[(i - 1) * a_stride0 + j * a_stride1 + k]
             + a[(i + 1) * a_stride0 + j * a_stride1 + k]
             + a[i * a_stride0 + (j - 1) * a_stride1 + k]
             + a[i * a_stride0 + (j + 1) * a_stride1 + k]
             + a[i * a_stride0 + j * a_stride1 + (k - 1)]
-            + a[i * a_stride0 + j * a_stride1 + (k + 1)] - 6.0f
-            * a[i * a_stride0 + j * a_stride1 + k]);
+            + a[i * a_stride0 + j * a_stride1 + (k + 1)]
+            - 6.0f * a[i * a_stride0 + j * a_stride1 + k]);
     }
 #line "heat3d.cu"
 }
@@ -186,14 +189,15 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf3(
 #line 16 "heat3d.mf"
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
-        b[i * b_stride0 + j * b_stride1 + k] = a[i * a_stride0 + j * a_stride1 + k] + r
+        b[i * b_stride0 + j * b_stride1 + k] = a[i * a_stride0 + j * a_stride1 + k]
+            + r
             * (a[(i - 1) * a_stride0 + j * a_stride1 + k]
             + a[(i + 1) * a_stride0 + j * a_stride1 + k]
             + a[i * a_stride0 + (j - 1) * a_stride1 + k]
             + a[i * a_stride0 + (j + 1) * a_stride1 + k]
             + a[i * a_stride0 + j * a_stride1 + (k - 1)]
-            + a[i * a_stride0 + j * a_stride1 + (k + 1)] - 6.0f
-            * a[i * a_stride0 + j * a_stride1 + k]);
+            + a[i * a_stride0 + j * a_stride1 + (k + 1)]
+            - 6.0f * a[i * a_stride0 + j * a_stride1 + k]);
     }
 #line "heat3d.cu"
 }
@@ -241,14 +245,15 @@ extern "C" __global__ void heat3d_2_leaf0(
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
         a[i * a_stride0 + j * a_stride1 + k] =
-            shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)] + r
+            shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
+            + r
             * (shared_b[(u0 * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 2) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 1) * (B1 + 2) + u1) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 2)) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + u2]
-            + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)] - 6.0f
-            * shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
+            + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)]
+            - 6.0f * shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
 #line "heat3d.cu"
       __syncthreads();
     }
@@ -297,14 +302,15 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf1(
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
         a[i * a_stride0 + j * a_stride1 + k] =
-            shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)] + r
+            shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
+            + r
             * (shared_b[(u0 * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 2) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 1) * (B1 + 2) + u1) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 2)) * (B2 + 2) + (u2 + 1)]
             + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + u2]
-            + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)] - 6.0f
-            * shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
+            + shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 2)]
+            - 6.0f * shared_b[((u0 + 1) * (B1 + 2) + (u1 + 1)) * (B2 + 2) + (u2 + 1)]);
 #line "heat3d.cu"
       __syncthreads();
     }
@@ -338,14 +344,15 @@ extern "C" __global__ void heat3d_2_leaf2(
 #line 31 "heat3d.mf"
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
-        a[i * a_stride0 + j * a_stride1 + k] = b[i * b_stride0 + j * b_stride1 + k] + r
+        a[i * a_stride0 + j * a_stride1 + k] = b[i * b_stride0 + j * b_stride1 + k]
+            + r
             * (b[(i - 1) * b_stride0 + j * b_stride1 + k]
             + b[(i + 1) * b_stride0 + j * b_stride1 + k]
             + b[i * b_stride0 + (j - 1) * b_stride1 + k]
             + b[i * b_stride0 + (j + 1) * b_stride1 + k]
             + b[i * b_stride0 + j * b_stride1 + (k - 1)]
-            + b[i * b_stride0 + j * b_stride1 + (k + 1)] - 6.0f
-            * b[i * b_stride0 + j * b_stride1 + k]);
+            + b[i * b_stride0 + j * b_stride1 + (k + 1)]
+            - 6.0f * b[i * b_stride0 + j * b_stride1 + k]);
     }
 #line "heat3d.cu"
 }
@@ -378,14 +385,15 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf3(
 #line 31 "heat3d.mf"
       int k = v2 * B2 + u2 + 1;
       if (i < n - 1 && j < n - 1 && k < n - 1)
-        a[i * a_stride0 + j * a_stride1 + k] = b[i * b_stride0 + j * b_stride1 + k] + r
+        a[i * a_stride0 + j * a_stride1 + k] = b[i * b_stride0 + j * b_stride1 + k]
+            + r
             * (b[(i - 1) * b_stride0 + j * b_stride1 + k]
             + b[(i + 1) * b_stride0 + j * b_stride1 + k]
             + b[i * b_stride0 + (j - 1) * b_stride1 + k]
             + b[i * b_stride0 + (j + 1) * b_stride1 + k]
             + b[i * b_stride0 + j * b_stride1 + (k - 1)]
-            + b[i * b_stride0 + j * b_stride1 + (k + 1)] - 6.0f
-            * b[i * b_stride0 + j * b_stride1 + k]);
+            + b[i * b_stride0 + j * b_stride1 + (k + 1)]
+            - 6.0f * b[i * b_stride0 + j * b_stride1 + k]);
     }
 #line "heat3d.cu"
 }
@@ -420,8 +428,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
     for (int vector = 0; vector < U2 / 4; vector++) {
       const int first = o2 + 4 * (vector * T2 + t2);
       if (o0 + (t0 * U0 + U0) <= y0_limit && o1 + (t1 * U1 + U1) <= y1_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit : 0 <= first && first
-          + 4 <= y2_limit)) {
+          && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit
+          : 0 <= first && first + 4 <= y2_limit)) {
         // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[U0][U1][4];
         #pragma unroll
@@ -448,10 +456,11 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             #pragma unroll
             for (int point = 0; point < 4; point++)
 #line 18 "heat3d.mf"
-              value_b[r0][r1][point] = window_a[point + 1] + r
+              value_b[r0][r1][point] = window_a[point + 1]
+                  + r
                   * (window_a[6 + point] + window_a[10 + point] + window_a[14 + point]
-                  + window_a[18 + point] + window_a[point] + window_a[point + 2] - 6.0f
-                  * window_a[point + 1]);
+                  + window_a[18 + point] + window_a[point] + window_a[point + 2]
+                  - 6.0f * window_a[point + 1]);
           }
         }
 #line "heat3d.cu"
@@ -488,20 +497,21 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                   if (0 <= y2 && y2 < y2_limit)
 #line 18 "heat3d.mf"
                     b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] =
-                        a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
+                        a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                        + r
                         * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                         + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                         + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
                         + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
                         + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
-                        * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
+                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)]
+                        - 6.0f * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
             }
           }
         }
     }
-  } else if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2 && o2 + T2
-      * U2 <= y2_limit) {
+  } else if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2
+      && o2 + T2 * U2 <= y2_limit) {
 #line "heat3d.cu"
     float value[U0][U1][U2];
     #pragma unroll
@@ -514,14 +524,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
         for (int r2 = 0; r2 < U2; r2++) {
           const int y2 = o2 + (r2 * T2 + t2);
 #line 18 "heat3d.mf"
-          value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
+          value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+              + r
               * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
               + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
               + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
               + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
               + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
-              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
-              * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
+              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)]
+              - 6.0f * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
         }
       }
     }
@@ -551,17 +562,18 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
         const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2
-              + (r2 * T2 + t2) : y2_limit - 1;
+          const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1
+              ? o2 + (r2 * T2 + t2) : y2_limit - 1;
 #line 18 "heat3d.mf"
-          value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
+          value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+              + r
               * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
               + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
               + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
               + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
               + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
-              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
-              * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
+              + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)]
+              - 6.0f * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
         }
       }
     }
@@ -598,14 +610,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               if (0 <= y2 && y2 < y2_limit)
 #line 18 "heat3d.mf"
                 b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] =
-                    a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
+                    a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                    + r
                     * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                     + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                     + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
                     + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
                     + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
-                    + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
-                    * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
+                    + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)]
+                    - 6.0f * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
             }
         }
     }
@@ -642,8 +655,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
     for (int vector = 0; vector < U2 / 4; vector++) {
       const int first = o2 + 4 * (vector * T2 + t2);
       if (o0 + (t0 * U0 + U0) <= y0_limit && o1 + (t1 * U1 + U1) <= y1_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit : 0 <= first && first
-          + 4 <= y2_limit)) {
+          && (cf_together == 4 ? 0 <= first + 3 && first < y2_limit
+          : 0 <= first && first + 4 <= y2_limit)) {
         // vectorize(b): windows of rows in registers, 4 points at a time
         float value_a[U0][U1][4];
         #pragma unroll
@@ -670,10 +683,11 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             #pragma unroll
             for (int point = 0; point < 4; point++)
 #line 33 "heat3d.mf"
-              value_a[r0][r1][point] = window_b[point + 1] + r
+              value_a[r0][r1][point] = window_b[point + 1]
+                  + r
                   * (window_b[6 + point] + window_b[10 + point] + window_b[14 + point]
-                  + window_b[18 + point] + window_b[point] + window_b[point + 2] - 6.0f
-                  * window_b[point + 1]);
+                  + window_b[18 + point] + window_b[point] + window_b[point + 2]
+                  - 6.0f * window_b[point + 1]);
           }
         }
 #line "heat3d.cu"
@@ -710,20 +724,21 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
                   if (0 <= y2 && y2 < y2_limit)
 #line 33 "heat3d.mf"
                     a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] =
-                        b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
+                        b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                        + r
                         * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                         + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                         + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
                         + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
                         + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
-                        * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
+                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)]
+                        - 6.0f * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
             }
           }
         }
     }
-  } else if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2 && o2 + T2
-      * U2 <= y2_limit) {
+  } else if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && 0 <= o2
+      && o2 + T2 * U2 <= y2_limit) {
 #line "heat3d.cu"
     float value[U0][U1][U2];
     #pragma unroll
@@ -736,14 +751,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
         for (int r2 = 0; r2 < U2; r2++) {
           const int y2 = o2 + (r2 * T2 + t2);
 #line 33 "heat3d.mf"
-          value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
+          value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+              + r
               * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
               + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
               + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
               + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
               + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
-              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
-              * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
+              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)]
+              - 6.0f * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
         }
       }
     }
@@ -773,17 +789,18 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
         const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2
-              + (r2 * T2 + t2) : y2_limit - 1;
+          const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1
+              ? o2 + (r2 * T2 + t2) : y2_limit - 1;
 #line 33 "heat3d.mf"
-          value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
+          value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+              + r
               * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
               + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
               + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
               + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
               + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
-              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
-              * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
+              + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)]
+              - 6.0f * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
         }
       }
     }
@@ -820,14 +837,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               if (0 <= y2 && y2 < y2_limit)
 #line 33 "heat3d.mf"
                 a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] =
-                    b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
+                    b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                    + r
                     * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                     + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                     + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
                     + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
                     + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
-                    + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
-                    * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
+                    + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)]
+                    - 6.0f * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
             }
         }
     }
@@ -1068,8 +1086,8 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   if (cf_is_empty(dim2)) return CF_OK; // dim2
-  const int cf_together = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a)
-      && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(b) ? 2 : 1;
+  const int cf_together = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4
+      : cf_begins(a) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -1361,8 +1379,8 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   if (cf_is_empty(dim2)) return CF_OK; // dim2
-  const int cf_together = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b)
-      && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(a) ? 2 : 1;
+  const int cf_together = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4
+      : cf_begins(b) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(a) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;

@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         int read_a[3][U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-              + (r0 * T0 + t0) : y_limit - 1;
+          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
+              ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 20 "jacobi1d.mf"
           read_a[0][r0] = cf_again(a[N + y]);
 #line 20 "jacobi1d.mf"
@@ -312,8 +312,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       int read_a[3][U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-            + (r0 * T0 + t0) : y_limit - 1;
+        const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
+            ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 22 "jacobi1d.mf"
         read_a[0][r0] = cf_again(a[y]);
 #line 22 "jacobi1d.mf"
@@ -461,8 +461,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       if (sweep + 2 < sweeps) {
         {
           const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-          const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
-              - o0;
+          const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
+              : y_limit - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             int value[U0];
             {
@@ -641,8 +641,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       if (sweep + 2 < sweeps) {
         {
           const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-          const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
-              - o0;
+          const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
+              : y_limit - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             int value[U0];
             {

@@ -154,8 +154,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
       if (o0 + (t0 * U0 + U0) <= y0_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit : 0 <= first && first
-          + 4 <= y1_limit)) {
+          && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit
+          : 0 <= first && first + 4 <= y1_limit)) {
         // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[U0][4];
         #pragma unroll
@@ -242,8 +242,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
       const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
-            + (r1 * T1 + t1) : y1_limit - 1;
+        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
+            ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 17 "jacobi2d.mf"
         value[r0][r1] = 0.2f
             * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
@@ -314,10 +314,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 * T1 + t1);
         if (!(0 <= y0 && y0 < y0_limit && 0 <= y1 && y1 < y1_limit))
-          if (0 <= y0 + 1 && y0 + 1 < y0_limit && 0 <= y1 && y1 < y1_limit || 0 <= y0
-              && y0 < y0_limit && 0 <= y1 + 1 && y1 + 1 < y1_limit || 0 <= y0 && y0 < y0_limit
-              && 0 <= y1 - 1 && y1 - 1 < y1_limit || 0 <= y0 - 1 && y0 - 1 < y0_limit && 0 <= y1
-              && y1 < y1_limit) {
+          if (0 <= y0 + 1 && y0 + 1 < y0_limit && 0 <= y1 && y1 < y1_limit
+              || 0 <= y0 && y0 < y0_limit && 0 <= y1 + 1 && y1 + 1 < y1_limit
+              || 0 <= y0 && y0 < y0_limit && 0 <= y1 - 1 && y1 - 1 < y1_limit
+              || 0 <= y0 - 1 && y0 - 1 < y0_limit && 0 <= y1 && y1 < y1_limit) {
             first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = b[(y0 + 1) * b_stride0 + (y1 + 1)];
             second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = a[(y0 + 1) * a_stride0 + (y1 + 1)];
           }
@@ -378,8 +378,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       const int high0 = T0 * U0 - sweep < y0_limit - o0 ? T0 * U0 - sweep : y0_limit - o0;
       const int low1 = sweep < -o1 ? -o1 : sweep;
       const int high1 = T1 * U1 - sweep < y1_limit - o1 ? T1 * U1 - sweep : y1_limit - o1;
-      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-          * T1 < high1) {
+      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1
+          && t1 + (U1 - 1) * T1 < high1) {
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -430,13 +430,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
     if (sweep + 2 < sweeps) {
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-        const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1) : y0_limit
-            - o0;
+        const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1)
+            : y0_limit - o0;
         const int low1 = sweep + 1 < -o1 ? -o1 : sweep + 1;
-        const int high1 = T1 * U1 - (sweep + 1) < y1_limit - o1 ? T1 * U1 - (sweep + 1) : y1_limit
-            - o1;
-        if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-            * T1 < high1) {
+        const int high1 = T1 * U1 - (sweep + 1) < y1_limit - o1 ? T1 * U1 - (sweep + 1)
+            : y1_limit - o1;
+        if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1
+            && t1 + (U1 - 1) * T1 < high1) {
           float value[U0][U1];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
@@ -489,8 +489,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
       const int low1 = K - 1 < -o1 ? -o1 : K - 1;
       const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
-      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-          * T1 < high1) {
+      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1
+          && t1 + (U1 - 1) * T1 < high1) {
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -562,8 +562,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
       if (o0 + (t0 * U0 + U0) <= y0_limit
-          && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit : 0 <= first && first
-          + 4 <= y1_limit)) {
+          && (cf_together == 4 ? 0 <= first + 3 && first < y1_limit
+          : 0 <= first && first + 4 <= y1_limit)) {
         // vectorize(b): windows of rows in registers, 4 points at a time
         float value_a[U0][4];
         #pragma unroll
@@ -650,8 +650,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
       const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1
-            + (r1 * T1 + t1) : y1_limit - 1;
+        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
+            ? o1 + (r1 * T1 + t1) : y1_limit - 1;
 #line 29 "jacobi2d.mf"
         value[r0][r1] = 0.2f
             * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
@@ -722,10 +722,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = o1 + (r1 * T1 + t1);
         if (!(0 <= y0 && y0 < y0_limit && 0 <= y1 && y1 < y1_limit))
-          if (0 <= y0 + 1 && y0 + 1 < y0_limit && 0 <= y1 && y1 < y1_limit || 0 <= y0
-              && y0 < y0_limit && 0 <= y1 + 1 && y1 + 1 < y1_limit || 0 <= y0 && y0 < y0_limit
-              && 0 <= y1 - 1 && y1 - 1 < y1_limit || 0 <= y0 - 1 && y0 - 1 < y0_limit && 0 <= y1
-              && y1 < y1_limit) {
+          if (0 <= y0 + 1 && y0 + 1 < y0_limit && 0 <= y1 && y1 < y1_limit
+              || 0 <= y0 && y0 < y0_limit && 0 <= y1 + 1 && y1 + 1 < y1_limit
+              || 0 <= y0 && y0 < y0_limit && 0 <= y1 - 1 && y1 - 1 < y1_limit
+              || 0 <= y0 - 1 && y0 - 1 < y0_limit && 0 <= y1 && y1 < y1_limit) {
             first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = a[(y0 + 1) * a_stride0 + (y1 + 1)];
             second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = b[(y0 + 1) * b_stride0 + (y1 + 1)];
           }
@@ -786,8 +786,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       const int high0 = T0 * U0 - sweep < y0_limit - o0 ? T0 * U0 - sweep : y0_limit - o0;
       const int low1 = sweep < -o1 ? -o1 : sweep;
       const int high1 = T1 * U1 - sweep < y1_limit - o1 ? T1 * U1 - sweep : y1_limit - o1;
-      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-          * T1 < high1) {
+      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1
+          && t1 + (U1 - 1) * T1 < high1) {
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -838,13 +838,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
     if (sweep + 2 < sweeps) {
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-        const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1) : y0_limit
-            - o0;
+        const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1)
+            : y0_limit - o0;
         const int low1 = sweep + 1 < -o1 ? -o1 : sweep + 1;
-        const int high1 = T1 * U1 - (sweep + 1) < y1_limit - o1 ? T1 * U1 - (sweep + 1) : y1_limit
-            - o1;
-        if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-            * T1 < high1) {
+        const int high1 = T1 * U1 - (sweep + 1) < y1_limit - o1 ? T1 * U1 - (sweep + 1)
+            : y1_limit - o1;
+        if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1
+            && t1 + (U1 - 1) * T1 < high1) {
           float value[U0][U1];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
@@ -897,8 +897,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
       const int low1 = K - 1 < -o1 ? -o1 : K - 1;
       const int high1 = T1 * U1 - (K - 1) < y1_limit - o1 ? T1 * U1 - (K - 1) : y1_limit - o1;
-      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1 && t1 + (U1 - 1)
-          * T1 < high1) {
+      if (low0 <= t0 * U0 && t0 * U0 + (U0 - 1) < high0 && low1 <= t1
+          && t1 + (U1 - 1) * T1 < high1) {
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {

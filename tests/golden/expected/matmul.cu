@@ -381,8 +381,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     }
   }
 #line "matmul.cu"
-  if (cf_together == 4 || T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S < 4 * T0 * T1 * U0 + T0
-      * U0) {
+  if (cf_together == 4
+      || T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll

@@ -175,8 +175,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     }
   }
 #line "mixed_precision.cu"
-  if (cf_together == 4 || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0
-      + T0 * U0) {
+  if (cf_together == 4
+      || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -239,8 +239,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     int y1_limit,
     int l_limit)
 {
-  static_assert(D % 32 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 4 == 0 && S >= 2 && T0 * T1 * U0 * U1
-      + 8 * T0 * U0 <= (T0 * U0 * D * S + T1 * U1 * D * S + 8 * T0 * U0 * S + 8 * D * S) / 2,
+  static_assert(D % 32 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 4 == 0 && S >= 2
+      && T0 * T1 * U0 * U1 + 8 * T0 * U0 <= (T0 * U0 * D * S + T1 * U1 * D * S + 8 * T0 * U0 * S + 8 * D * S) / 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 4*T0*U0*S + 4*D*S words of 4 bytes
   unsigned char *const cf_shared = cf_pieces;
@@ -584,10 +584,10 @@ static int f_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half 
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
   const int cf_together =
-      cf_lesser(cf_begins(a) && k % 8 == 0 && cf_begins(b) && n % 8 == 0 ? 4 : cf_begins(a) && k % 2 == 0
-      && cf_begins(b) && n % 2 == 0 ? 2 : 1,
-      cf_begins(a) && k % 8 == 0 && cf_begins(b) && n % 8 == 0 ? 4 : cf_begins(a) && k % 2 == 0 && cf_begins(b) && n
-      % 2 == 0 ? 2 : 1);
+      cf_lesser(cf_begins(a) && k % 8 == 0 && cf_begins(b) && n % 8 == 0 ? 4
+      : cf_begins(a) && k % 2 == 0 && cf_begins(b) && n % 2 == 0 ? 2 : 1,
+      cf_begins(a) && k % 8 == 0 && cf_begins(b) && n % 8 == 0 ? 4
+      : cf_begins(a) && k % 2 == 0 && cf_begins(b) && n % 2 == 0 ? 2 : 1);
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;

@@ -26,11 +26,11 @@ extern "C" __global__ void pairs_leaf0(
   float *const shared_x_2 = (float *)(cf_shared + 4 * (m * B0));
   for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
     const int j_block_place = blockIdx.x;
-    const int i_block_turned = j_block_place < j_block_extent && i_block_place * B0
-        + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1) ? i_block_place
-        : i_block_mirror - i_block_place;
-    const int j_block_turned = i_block_turned == i_block_place ? j_block_place : j_block_places - 1
-        - j_block_place;
+    const int i_block_turned = j_block_place < j_block_extent
+        && i_block_place * B0 + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1)
+        ? i_block_place : i_block_mirror - i_block_place;
+    const int j_block_turned = i_block_turned == i_block_place ? j_block_place
+        : j_block_places - 1 - j_block_place;
     if (i_block_place <= i_block_turned && i_block_turned < i_block_extent
         && j_block_turned < j_block_extent) {
       const int i_block = i_block_turned;
@@ -92,11 +92,11 @@ extern "C" __global__ void pairs_leaf1(
   float *const shared_x_2 = (float *)(cf_shared + 4 * (m * B0));
   for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
     const int j_block_place = blockIdx.x;
-    const int i_block_turned = j_block_place < j_block_extent && i_block_place * B0
-        + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1) ? i_block_place
-        : i_block_mirror - i_block_place;
-    const int j_block_turned = i_block_turned == i_block_place ? j_block_place : j_block_places - 1
-        - j_block_place;
+    const int i_block_turned = j_block_place < j_block_extent
+        && i_block_place * B0 + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1)
+        ? i_block_place : i_block_mirror - i_block_place;
+    const int j_block_turned = i_block_turned == i_block_place ? j_block_place
+        : j_block_places - 1 - j_block_place;
     if (i_block_place <= i_block_turned && i_block_turned < i_block_extent
         && j_block_turned < j_block_extent) {
       const int i_block = i_block_turned;
@@ -154,11 +154,11 @@ extern "C" __global__ void pairs_leaf2(
 {
   for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
     const int j_block_place = blockIdx.x;
-    const int i_block_turned = j_block_place < j_block_extent && i_block_place * B0
-        + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1) ? i_block_place
-        : i_block_mirror - i_block_place;
-    const int j_block_turned = i_block_turned == i_block_place ? j_block_place : j_block_places - 1
-        - j_block_place;
+    const int i_block_turned = j_block_place < j_block_extent
+        && i_block_place * B0 + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1)
+        ? i_block_place : i_block_mirror - i_block_place;
+    const int j_block_turned = i_block_turned == i_block_place ? j_block_place
+        : j_block_places - 1 - j_block_place;
     if (i_block_place <= i_block_turned && i_block_turned < i_block_extent
         && j_block_turned < j_block_extent) {
       const int i_block = i_block_turned;
@@ -212,8 +212,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   const int height = rows - first < 8 ? rows - first : 8;
   const int place0 = first + block % group % height;
   const int place1 = block % group / height;
-  const int turned0 = place1 < blocks1 && (long)(place0 * (T0 * U0)) + 1 <= 1
-      + (long)((blocks1 - 1 - place1) * (T1 * U1) + T1 * U1 - 1) ? place0 : mirror - place0;
+  const int turned0 = place1 < blocks1
+      && (long)(place0 * (T0 * U0)) + 1
+      <= 1 + (long)((blocks1 - 1 - place1) * (T1 * U1) + T1 * U1 - 1) ? place0 : mirror - place0;
   const int turned1 = turned0 == place0 ? place1 : columns - 1 - place1;
   const int i0 = turned0;
   const int i1 = blocks1 - 1 - turned1;
@@ -227,8 +228,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   // stage(x): T1*U1 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4,
       T0 * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
-  if (place0 <= turned0 && turned0 < blocks0 && turned1 < blocks1 && (long)o0 + 1 <= 1
-      + (long)(o1 + T1 * U1 - 1)) {
+  if (place0 <= turned0 && turned0 < blocks0 && turned1 < blocks1
+      && (long)o0 + 1 <= 1 + (long)(o1 + T1 * U1 - 1)) {
     // accumulate(sum): U0 x U1 values in registers while the loop runs
     float sum[U0][U1];
     #pragma unroll
@@ -343,8 +344,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       }
     }
 #line "pairs.cu"
-    if (cf_together == 4 || T0 * U0 * D * S + T1 * U1 * D * S + 8 * D * S < 4 * T0 * T1 * U0 + T0
-        * U0) {
+    if (cf_together == 4
+        || T0 * U0 * D * S + T1 * U1 * D * S + 8 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
       const int e0 = cf_again(o0);
       const int e1 = cf_again(o1);
       #pragma unroll

@@ -118,9 +118,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   const int o1 = i1 * (T1 * U1);
   float *const shared_in = (float *)cf_shared;
   float *const shared_w =
-      (float *)(cf_shared + 4
-      * (T0 * T1 * U0 * U1 * S + T0 * U0 * D * S + T1 * U1 * D * S + D * D * S + 4 * T0 * U0 * S + 3
-      * D * S - T1 * U1 * S - 4 * S));
+      (float *)(cf_shared
+      + 4
+      * (T0 * T1 * U0 * U1 * S + T0 * U0 * D * S + T1 * U1 * D * S + D * D * S + 4 * T0 * U0 * S
+      + 3 * D * S - T1 * U1 * S - 4 * S));
   const int thread = t0 * T1 + t1;
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
@@ -148,8 +149,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       const int y_left = y_limit - y_ahead < y_turns ? y_limit - y_ahead : y_turns;
       const int x_left = x_limit - x_ahead < D ? x_limit - x_ahead : D;
       feed_in.stage_from([&](int, int, int at2, int at3) {
-        return &in[(o0 + y_ahead + (m - r) + at2) % m * in_stride0 + (o1 + x_ahead + (n - r) + at3)
-            % n];
+        return &in[(o0 + y_ahead + (m - r) + at2) % m * in_stride0
+            + (o1 + x_ahead + (n - r) + at3) % n];
       }, shared_in + ahead * ((T0 * U0 + D - 1) * (T1 * U1 + D + 4)), 1, 1, y_left + rows0 - 1,
           x_left + rows1 - 1);
       feed_w.stage(shared_w + ahead * (D * (D + 4)), &w[y_ahead * w_stride0 + x_ahead], 1, 1,
@@ -394,8 +395,8 @@ static int periodic_window_run(cf_call *cf_state, const float *in, const float *
   periodic_window_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
-  const int cf_together = cf_begins(w) && cf_add(cf_mul(2, r), 1) % 4 == 0 ? 4 : cf_begins(w) && cf_add(cf_mul(2, r), 1)
-      % 2 == 0 ? 2 : 1;
+  const int cf_together = cf_begins(w) && cf_add(cf_mul(2, r), 1) % 4 == 0 ? 4
+      : cf_begins(w) && cf_add(cf_mul(2, r), 1) % 2 == 0 ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;

@@ -325,8 +325,8 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
     if (!(6120 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
-        && cf_le(cf_sub(8, 8),
-        cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0)) == 1)) return CF_SATURATED;
+        && cf_le(cf_sub(8, 8), cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0))
+        == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 8);
@@ -342,8 +342,8 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
     if (!(3688 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
-        && cf_le(cf_sub(8, 8),
-        cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0)) == 1)) return CF_SATURATED;
+        && cf_le(cf_sub(8, 8), cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0))
+        == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 8);
@@ -359,8 +359,8 @@ static inline cf_count periodic_window_tile_cost(int cf_number, const cf_machine
     if (!(8536 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
         && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED
         && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED
-        && cf_le(cf_sub(16, 8),
-        cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0)) == 1)) return CF_SATURATED;
+        && cf_le(cf_sub(16, 8), cf_if(cf_lt(0, cf_add(cf_add(r, r), 1)), cf_add(cf_add(r, r), 1), 0))
+        == 1)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit2) / 16);

@@ -318,7 +318,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line 10 "reductions.c"
           if (i_turn * i_parts + y0 < n)
             for (int j_turn = 0; j_turn < j_steps; j_turn++) {
-              norm_1_part[r0][r1] = j_turn * j_parts + y1 < m ? norm_1_part[r0][r1]
+              norm_1_part[r0][r1] = j_turn * j_parts + y1 < m
+                  ? norm_1_part[r0][r1]
                   + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                   * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                   : norm_1_part[r0][r1];
@@ -395,7 +396,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line 10 "reductions.c"
               if (i_turn * i_parts + y0 < n)
                 for (int j_turn = 0; j_turn < j_steps; j_turn++) {
-                  norm_1_part = j_turn * j_parts + y1 < m ? norm_1_part
+                  norm_1_part = j_turn * j_parts + y1 < m
+                      ? norm_1_part
                       + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                       * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
                       : norm_1_part;
@@ -491,9 +493,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
   for (int reach = 1; reach < D; reach += reach) {
     if (lane % (2 * reach) == 0) {
       parts_norm_1_whole[threadIdx.x] += parts_norm_1_whole[threadIdx.x + reach];
-      parts_most_1_whole[threadIdx.x] =
-          parts_most_1_whole[threadIdx.x + reach] > parts_most_1_whole[threadIdx.x]
-          ? parts_most_1_whole[threadIdx.x + reach] : parts_most_1_whole[threadIdx.x];
+      parts_most_1_whole[threadIdx.x] = parts_most_1_whole[threadIdx.x + reach]
+          > parts_most_1_whole[threadIdx.x] ? parts_most_1_whole[threadIdx.x + reach]
+          : parts_most_1_whole[threadIdx.x];
     }
     __syncthreads();
   }

@@ -236,8 +236,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
           float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit
-                - 1;
+            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0)
+                : y_1_limit - 1;
 #line 12 "resident_rows.mf"
             read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
           }

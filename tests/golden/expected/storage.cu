@@ -183,8 +183,8 @@ extern "C" __global__ void rounded_leaf1(
 #line 24 "storage.mf"
       for (int k = 0; k < n; k++)
         private_y =
-            __float2bfloat16_rn(__bfloat162float(private_y) + __bfloat162float(a[i * a_stride0 + k])
-            * __bfloat162float(x[k]));
+            __float2bfloat16_rn(__bfloat162float(private_y)
+            + __bfloat162float(a[i * a_stride0 + k]) * __bfloat162float(x[k]));
 #line "storage.cu"
       y[i] = private_y;
     }
@@ -240,7 +240,8 @@ extern "C" __global__ void every_leaf0(
     for (int j = 0; j < 2; j++)
 #line 37 "storage.mf"
       t =
-          __float2half_rn(__half2float(t) + __half2float(local[j])
+          __float2half_rn(__half2float(t)
+          + __half2float(local[j])
           * sqrtf(__half2float(shared_x[i_thread + 1]) * __half2float(shared_x[i_thread + 1])));
 #line 38 "storage.mf"
     t = __float2half_rn(__half2float(t) - 0.25f * __half2float(shared_x[i_thread]));
@@ -293,8 +294,8 @@ extern "C" __global__ void every_leaf1(
     for (int j = 0; j < 2; j++)
 #line 37 "storage.mf"
       t =
-          __float2half_rn(__half2float(t) + __half2float(local[j])
-          * sqrtf(__half2float(x[i]) * __half2float(x[i])));
+          __float2half_rn(__half2float(t)
+          + __half2float(local[j]) * sqrtf(__half2float(x[i]) * __half2float(x[i])));
 #line 38 "storage.mf"
     t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[i - 1]));
 #line 38 "storage.mf"
@@ -445,8 +446,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     }
   }
 #line "storage.cu"
-  if (cf_together == 4 || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0
-      + T0 * U0) {
+  if (cf_together == 4
+      || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -625,16 +626,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
 #line 36 "storage.mf"
       y[1 + y_1] = __half2float(x[1 + y_1]) > 0 && !(__half2float(t) == __half2float(u))
           ? __float2bfloat16_rn(-__half2float(x[y_1 + 2]))
-          : __float2bfloat16_rn(__bfloat162float(y[1 + y_1]) - __half2float(__double2half(d * 3.0))
-          * 0.1f);
+          : __float2bfloat16_rn(__bfloat162float(y[1 + y_1])
+          - __half2float(__double2half(d * 3.0)) * 0.1f);
 #line 37 "storage.mf"
       __half x_of = x[1 + y_1];
 #line 37 "storage.mf"
       for (int j = 0; j < 2; j++)
 #line 37 "storage.mf"
         t =
-            __float2half_rn(__half2float(t) + __half2float(local[j])
-            * sqrtf(__half2float(x_of) * __half2float(x_of)));
+            __float2half_rn(__half2float(t)
+            + __half2float(local[j]) * sqrtf(__half2float(x_of) * __half2float(x_of)));
 #line 38 "storage.mf"
       t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1]));
 #line 38 "storage.mf"
@@ -673,8 +674,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
         for (int j = 0; j < 2; j++)
 #line 37 "storage.mf"
           t =
-              __float2half_rn(__half2float(t) + __half2float(local[j])
-              * sqrtf(__half2float(x_of) * __half2float(x_of)));
+              __float2half_rn(__half2float(t)
+              + __half2float(local[j]) * sqrtf(__half2float(x_of) * __half2float(x_of)));
 #line 38 "storage.mf"
         t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1]));
 #line 38 "storage.mf"

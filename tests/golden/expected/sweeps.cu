@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-          + (r0 * T0 + t0) : y_limit - 1;
+      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
+          ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 7 "sweeps.mf"
       value[r0] = 0.5f * (a[y] + a[y + 2]);
     }
@@ -207,8 +207,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
     if (sweep + 2 < sweeps) {
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-        const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
-            - o0;
+        const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
+            : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           float value[U0];
           #pragma unroll
@@ -296,8 +296,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1 ? o0
-          + (r0 * T0 + t0) : y_limit - 1;
+      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
+          ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 11 "sweeps.mf"
       value[r0] = b[y + 1];
     }
@@ -409,8 +409,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
     if (sweep + 2 < sweeps) {
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-        const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1) : y_limit
-            - o0;
+        const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
+            : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           float value[U0];
           #pragma unroll

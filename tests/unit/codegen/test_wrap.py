@@ -35,7 +35,17 @@ def test_a_list_breaks_between_its_parts() -> None:
 
 
 def test_a_comparison_is_not_taken_for_an_assignment() -> None:
-    assert wrapped("if (aaaaaaaaaa <= bbbbbbbbbb)", 20) == ["if (aaaaaaaaaa <= bbbbbbbbbb)"]
+    assert wrapped("if (aaaaaaaaaa <= bbbbbbbbbb)", 20) == ["if (aaaaaaaaaa", "    <= bbbbbbbbbb)"]
+
+
+def test_a_line_breaks_before_the_operator_that_binds_least() -> None:
+    assert wrapped("  x = aa + b * c <= d + ee && f < g;", 28) == [
+        "  x = aa + b * c <= d + ee",
+        "      && f < g;",
+    ]
+    assert wrapped("  x = aa * b + c * d;", 19) == ["  x = aa * b", "      + c * d;"]
+    assert wrapped("  x = aa < b ? c && d : eeee;", 24) == ["  x = aa < b ? c && d", "      : eeee;"]
+    assert wrapped("  xxxxxxx = aaaaaaaaaa;", 14) == ["  xxxxxxx =", "      aaaaaaaaaa;"]
 
 
 def test_what_cannot_be_broken_stays_long() -> None:
@@ -47,7 +57,7 @@ def test_arguments_of_a_template_are_inside_brackets() -> None:
         "  copies<float, D, T0 * T1> copy_a(&a[o0],",
         "      stride, n - o0);",
     ]
-    assert wrapped("  x = aaaa < bbbb + cccc;", 20) == ["  x = aaaa < bbbb", "      + cccc;"]
+    assert wrapped("  x = aaaa < bbbb + cccc;", 20) == ["  x = aaaa", "      < bbbb + cccc;"]
 
 
 def test_a_text_in_quotes_breaks_where_nothing_else_does() -> None:
