@@ -15,5 +15,5 @@ from comprehensive.schedule.context import TileContext
 
 def commented(context: TileContext, primitive: str, arrays: Iterable[str], does: str) -> Comment:
     """The comment before what a primitive makes of these arrays of the nest."""
-    names = dict.fromkeys(context.nest.array(name).pointer for name in arrays)
-    return Comment(f"{primitive}({', '.join(names)}): {does}")
+    names = ", ".join(dict.fromkeys(context.nest.array(name).pointer for name in arrays))
+    return Comment(f"{primitive}({names}): {does}" if names else f"{primitive}: {does}")

@@ -105,19 +105,23 @@ class _Chain:
         after = Binary("+", sweep, ONE)
         last = If(
             Binary("<", Binary("+", sweep, TWO), sweeps),
-            (self._sweep(self.first, to_second, to_first, after), Barrier()),
-            (self._sweep(self.first, to_second, None, Binary("-", Name(self.sweeps.most), ONE)),),
+            (*self._sweep(self.first, to_second, to_first, after), Barrier()),
+            self._sweep(self.first, to_second, None, Binary("-", Name(self.sweeps.most), ONE)),
             uniform=True,
         )
-        two = (self._sweep(self.second, to_first, to_second, sweep), Barrier(), last)
+        two = (*self._sweep(self.second, to_first, to_second, sweep), Barrier(), last)
+        grids = [sweep.written.array for sweep in (self.first, self.second)]
         return (
+            commented(context, "stage", grids, "what neighbours read outside of the limits"),
             self._borders(),
-            self._sweep(self.first, None, to_first, ZERO),
+            *self._sweep(self.first, None, to_first, ZERO),
             Barrier(),
             For(ScalarType.INT, sweep.identifier, ONE, "<", sweeps, TWO, two, uniform=True),
         )
 
-    def _sweep(self, sweep: Sweep, source: str | None, target: str | None, number: Expr) -> Block:
+    def _sweep(
+        self, sweep: Sweep, source: str | None, target: str | None, number: Expr
+    ) -> tuple[KernelStmt, ...]:
         """One sweep, from shared memory or the other grid (None) to shared memory or its own grid (None)."""
         context = self.context
         distances = dict(sweep.reads)
@@ -144,7 +148,12 @@ class _Chain:
         )
         one_by_one = jam.at_points(single.at_one(sweep.body), guards=guards, unrolled=False)
         together = If(conjunction(self._whole()), jam.all(sweep.body), one_by_one)
-        return Block((*self._range(number), together))
+        read, written = (context.nest.array(e.array).pointer for e in (sweep.reads[0][0], sweep.written))
+        does = f"a sweep from {source or read} to {target or written}"
+        return (
+            commented(context, "overlap", [sweep.written.array], does),
+            Block((*self._range(number), together)),
+        )
 
     def _element(self, grid: str, distance: tuple[int, ...]) -> Index:
         """The element of a grid in shared memory at a distance from the point."""

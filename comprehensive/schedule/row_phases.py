@@ -53,8 +53,9 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.schedule.any_order import AnyOrder
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.meetings import Meetings, Use
 from comprehensive.schedule.operands import has_steps, loops_of
@@ -288,11 +289,17 @@ class RowPhases:
     def _is_first(self) -> Expr:
         return Binary("==", self.context.name("lane"), ZERO)
 
+    def _comment(self, body: Sequence[Stmt], does: str) -> Comment:
+        """The comment on a phase, with the data that it reads and assigns."""
+        data = [e.array for e in elements_in(body) if self.resident.references.is_data(e.array)]
+        return commented(self.context, "distribute", data, does)
+
     # --- loops that all lanes share
 
     def _parallel(self, number: int, phase: Parallel) -> None:
         self._meetings.use(self.resident.uses(number))
-        self._body.append(Comment(f"distribute({phase.loop.iterator}): the lanes of a row share the steps"))
+        does = f"the lanes of a row share the steps of {phase.loop.iterator}"
+        self._body.append(self._comment(phase.loop.body, does))
         self._begin(phase)
         limit = self._limit(phase.loop.bound)
         self._body.append(self._shared_loop(number, phase.loop, self.context.name("lane"), limit))
@@ -394,7 +401,7 @@ class RowPhases:
                     body += map_expressions((statement,), self.context.flat)
             time += 1
         self._body += hoisted
-        self._body.append(Comment("distribute: what has an order, by one lane of a row"))
+        self._body.append(self._comment(phase.body, "what has an order, by one lane of a row"))
         self._tell(number, body)
         self._copy_back(number, phase)
 
@@ -418,9 +425,8 @@ class RowPhases:
         limit, most = self._limit(chain.bound), Name(context.tile.stages)
         left = Binary("-", limit, base)
         until = Binary("+", base, count)
-        self._body.append(
-            Comment(f"distribute({chain.iterator}): some steps by all lanes of a row, then in order by one")
-        )
+        does = f"some steps of {chain.iterator} by all lanes of a row, then in order by one"
+        self._body.append(self._comment((lanes.loop, chain), does))
         self._begin(lanes)
         shared = self._shared_loop(
             number,

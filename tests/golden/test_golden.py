@@ -124,10 +124,24 @@ def test_no_arithmetic_is_idle(idle: str) -> None:
         ("reassociated", "// split_reduction("),
         ("mixed_precision", "// stage(sum): T0*U0 x T1*U1 sums through shared memory"),
         ("resident_rows", "// stage(a): whole rows into shared memory"),
+        ("resident_rows", "// distribute(y, a): the lanes of a row share the steps of j"),
+        ("matadd", "// unroll_and_jam(c): U0 x U1 points a thread"),
+        ("sweeps", "// overlap(b): a sweep from second_grid to b"),
     ],
 )
 def test_a_stage_names_its_primitive_and_its_arrays(program: str, said: str) -> None:
     assert said in (EXPECTED / f"{program}.cu").read_text(encoding="utf-8")
+
+
+def test_every_kernel_over_tiles_names_a_primitive_and_its_arrays() -> None:
+    kernel = re.compile(r"^template <.*>\n__global__ .* (\w+)\(\n((?:.*\n)*?)\}$", re.MULTILINE)
+    named = {
+        found[1]: bool(re.search(r"^ *// [a-z_]+\(\w+(, \w+)*\): ", found[2], re.MULTILINE))
+        for path in EXPECTED.glob("*.cu")
+        for found in kernel.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > len(PROGRAMS)
+    assert [name for name, is_named in named.items() if not is_named] == []
 
 
 def test_no_two_programs_share_a_name() -> None:

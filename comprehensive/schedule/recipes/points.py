@@ -19,14 +19,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt
+from comprehensive.kernel_ir.kernel import TOGETHER, Comment, Kernel, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
-from comprehensive.metafork.ast import Assign, Binary, Block, Expr, If, Index, Name
+from comprehensive.metafork.ast import Assign, Binary, Block, Expr, If, Index, Name, Stmt
 from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, TileContext
 from comprehensive.schedule.instances import Instance, point_instances
 from comprehensive.schedule.interior import Interior, holds_between, interior_of
@@ -103,6 +104,16 @@ def _ends(context: TileContext) -> dict[str, tuple[Expr, Expr]]:
     }
 
 
+def _comment(context: TileContext, body: Sequence[Stmt]) -> Comment:
+    """The comment on points that are done one beside the other, with what they store."""
+    each = " x ".join(c.each for c in context.tile.coordinates)
+    stored = [
+        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
+    ]
+    data = [array for array in stored if array in context.strides]
+    return commented(context, "unroll_and_jam", data, f"{each} points a thread")
+
+
 def _points(
     context: TileContext, interiors: Sequence[Interior], windows: Sequence[Windows]
 ) -> tuple[KernelStmt, ...]:
@@ -115,7 +126,10 @@ def _points(
             far, _ = jammed_points(context, inside.body)
             is_far = conjunction([holds_between(value, _ends(context)) for value in inside.conditions])
             whole = (If(is_far, far.all(inside.body), whole, uniform=True),)
-        both: tuple[KernelStmt, ...] = (If(context.is_whole(), whole, partial, uniform=True),)
+        both: tuple[KernelStmt, ...] = (
+            _comment(context, alternative.body),
+            If(context.is_whole(), whole, partial, uniform=True),
+        )
         if windows:
             can = Binary("&&", Binary("<", ONE, Name(TOGETHER)), in_vectors(context))
             point = single_point(context, alternative.body)

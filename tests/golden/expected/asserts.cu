@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(x): U0 points a thread
   if (o0 + T0 * U0 <= y_limit) {
     float value[U0];
     #pragma unroll

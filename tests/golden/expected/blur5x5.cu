@@ -234,22 +234,47 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
           }
         }
     }
-  } else if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+  } else {
 #line "blur5x5.cu"
-    float sum[U0][U1];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
+    // unroll_and_jam(out): U0 x U1 points a thread
+    if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+      float sum[U0][U1];
       #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++)
+      for (int r0 = 0; r0 < U0; r0++) {
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++)
 #line 15 "blur5x5.mf"
-        sum[r0][r1] = 0.0f;
-    }
+          sum[r0][r1] = 0.0f;
+      }
 #line 16 "blur5x5.mf"
-    #pragma unroll
-    for (int y = 0; y < 5; y++) {
-#line 17 "blur5x5.mf"
       #pragma unroll
-      for (int x = 0; x < 5; x++) {
+      for (int y = 0; y < 5; y++) {
+#line 17 "blur5x5.mf"
+        #pragma unroll
+        for (int x = 0; x < 5; x++) {
+#line "blur5x5.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0);
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+#line 18 "blur5x5.mf"
+              sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
+            }
+          }
+        }
+      }
+#line "blur5x5.cu"
+      {
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++)
+#line 19 "blur5x5.mf"
+            value[r0][r1] = sum[r0][r1] / 25.0f;
+        }
 #line "blur5x5.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -257,106 +282,84 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = o1 + (r1 * T1 + t1);
-#line 18 "blur5x5.mf"
-            sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
+#line 19 "blur5x5.mf"
+            out[(y0 + 2) * out_stride0 + (y1 + 2)] = value[r0][r1];
           }
         }
       }
-    }
+    } else if (U0 * U1 <= 24) {
 #line "blur5x5.cu"
-    {
-      float value[U0][U1];
+      float sum[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++)
-#line 19 "blur5x5.mf"
-          value[r0][r1] = sum[r0][r1] / 25.0f;
+#line 15 "blur5x5.mf"
+          sum[r0][r1] = 0.0f;
       }
-#line "blur5x5.cu"
+#line 16 "blur5x5.mf"
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+      for (int y = 0; y < 5; y++) {
+#line 17 "blur5x5.mf"
         #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-#line 19 "blur5x5.mf"
-          out[(y0 + 2) * out_stride0 + (y1 + 2)] = value[r0][r1];
+        for (int x = 0; x < 5; x++) {
+#line "blur5x5.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
+                  ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+#line 18 "blur5x5.mf"
+              sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
+            }
+          }
         }
       }
-    }
-  } else if (U0 * U1 <= 24) {
 #line "blur5x5.cu"
-    float sum[U0][U1];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++)
-#line 15 "blur5x5.mf"
-        sum[r0][r1] = 0.0f;
-    }
-#line 16 "blur5x5.mf"
-    #pragma unroll
-    for (int y = 0; y < 5; y++) {
-#line 17 "blur5x5.mf"
-      #pragma unroll
-      for (int x = 0; x < 5; x++) {
+      {
+        float value[U0][U1];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++)
+#line 19 "blur5x5.mf"
+            value[r0][r1] = sum[r0][r1] / 25.0f;
+        }
 #line "blur5x5.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-          #pragma unroll
-          for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
-                ? o1 + (r1 * T1 + t1) : y1_limit - 1;
-#line 18 "blur5x5.mf"
-            sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
+          const int y0 = o0 + (t0 * U0 + r0);
+          if (y0 < y0_limit) {
+            #pragma unroll
+            for (int r1 = 0; r1 < U1; r1++) {
+              const int y1 = o1 + (r1 * T1 + t1);
+              if (0 <= y1 && y1 < y1_limit)
+#line 19 "blur5x5.mf"
+                out[(y0 + 2) * out_stride0 + (y1 + 2)] = value[r0][r1];
+            }
           }
         }
       }
-    }
+    } else
 #line "blur5x5.cu"
-    {
-      float value[U0][U1];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++)
-#line 19 "blur5x5.mf"
-          value[r0][r1] = sum[r0][r1] / 25.0f;
-      }
-#line "blur5x5.cu"
-      #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit) {
-          #pragma unroll
+        if (y0 < y0_limit)
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = o1 + (r1 * T1 + t1);
-            if (0 <= y1 && y1 < y1_limit)
-#line 19 "blur5x5.mf"
-              out[(y0 + 2) * out_stride0 + (y1 + 2)] = value[r0][r1];
-          }
-        }
-      }
-    }
-  } else
-#line "blur5x5.cu"
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (0 <= y1 && y1 < y1_limit) {
+            if (0 <= y1 && y1 < y1_limit) {
 #line 15 "blur5x5.mf"
-            float sum = 0.0f;
-            for (int y = 0; y < 5; y++)
-              for (int x = 0; x < 5; x++)
-                sum += in[(y + y0) * in_stride0 + (x + y1)];
-            out[(y0 + 2) * out_stride0 + (y1 + 2)] = sum / 25.0f;
+              float sum = 0.0f;
+              for (int y = 0; y < 5; y++)
+                for (int x = 0; x < 5; x++)
+                  sum += in[(y + y0) * in_stride0 + (x + y1)];
+              out[(y0 + 2) * out_stride0 + (y1 + 2)] = sum / 25.0f;
+            }
           }
-        }
-    }
+      }
+  }
 #line "blur5x5.cu"
 }
 

@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
+  // unroll_and_jam(b): U0 x U1 points a thread
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
     unsigned char value[U0][U1];
     #pragma unroll

@@ -81,42 +81,45 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
               y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
         }
     }
-  } else if (o0 + T0 * U0 <= y_1_limit) {
+  } else {
 #line "cache_clause.cu"
-    if (0 <= o0 - 1) {
-      float value[U0];
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+    // unroll_and_jam(y): U0 points a thread
+    if (o0 + T0 * U0 <= y_1_limit) {
+      if (0 <= o0 - 1) {
+        float value[U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
 #line 10 "cache_clause.mf"
-        value[r0] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
-      }
+          value[r0] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+        }
 #line "cache_clause.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
 #line 10 "cache_clause.mf"
-        y[y_1] = value[r0];
-      }
-    } else {
+          y[y_1] = value[r0];
+        }
+      } else {
 #line "cache_clause.cu"
-      #pragma unroll
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y_1 = o0 + (r0 * T0 + t0);
+#line 9 "cache_clause.mf"
+          if (y_1 >= 1)
+            y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+        }
+      }
+    } else
+#line "cache_clause.cu"
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
 #line 9 "cache_clause.mf"
-        if (y_1 >= 1)
-          y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+          if (y_1 >= 1)
+            y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
       }
-    }
-  } else
-#line "cache_clause.cu"
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
-#line 9 "cache_clause.mf"
-        if (y_1 >= 1)
-          y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
-    }
+  }
 #line "cache_clause.cu"
 }
 

@@ -61,6 +61,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   const int o2 = i2 * (T2 * U2);
+  // unroll_and_jam(b): U0 x U1 x U2 points a thread
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && o2 + T2 * U2 <= y2_limit) {
     float value[U0][U1][U2];
     #pragma unroll

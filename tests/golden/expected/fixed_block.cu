@@ -129,6 +129,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1) - 1;
+  // unroll_and_jam(b): U0 x U1 points a thread
   if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

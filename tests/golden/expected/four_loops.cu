@@ -279,6 +279,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   const int o0 = i0 * (T1 * U1);
   const int o1 = i1 * (T2 * U2);
   const int o2 = i2 * (T3 * U3);
+  // unroll_and_jam(y): U1 x U2 x U3 points a thread
   if (o0 + T1 * U1 <= y1_limit && o1 + T2 * U2 <= y2_limit && o2 + T3 * U3 <= y3_limit) {
     float value[U1][U2][U3];
     #pragma unroll

@@ -325,7 +325,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
 #line "imperfect.cu"
   cf_await<0>();
   __syncthreads();
-  // distribute: what has an order, by one lane of a row
+  // distribute(x): what has an order, by one lane of a row
   if (lane == 0) {
     float ahead_x[16];
     if (16 <= k_limit) {
@@ -375,6 +375,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
+  // unroll_and_jam(y): U0 x U1 points a thread
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
     float factor[U0][U1];
     #pragma unroll
@@ -478,6 +479,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(last): U0 points a thread
   if (o0 + T0 * U0 <= y_1_limit) {
     float value[U0];
     #pragma unroll

@@ -185,72 +185,75 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
               a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
           }
       }
-    } else if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+    } else {
 #line "jacobi1d.cu"
-      int value[U0];
-      {
-        int read_a[3][U0];
+      // unroll_and_jam(a): U0 points a thread
+      if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+        int value[U0];
+        {
+          int read_a[3][U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0);
+#line 20 "jacobi1d.mf"
+            read_a[0][r0] = cf_again(a[N + y]);
+#line 20 "jacobi1d.mf"
+            read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+            read_a[2][r0] = cf_again(a[N + y + 2]);
+          }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+            value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+        }
+#line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           const int y = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-          read_a[0][r0] = cf_again(a[N + y]);
+          a[y + 1] = value[r0];
+        }
+      } else if (U0 * 4 <= 24) {
+#line "jacobi1d.cu"
+        int value[U0];
+        {
+          int read_a[3][U0];
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++) {
+            const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
+                ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 20 "jacobi1d.mf"
-          read_a[1][r0] = cf_again(a[N + y + 1]);
+            read_a[0][r0] = cf_again(a[N + y]);
 #line 20 "jacobi1d.mf"
-          read_a[2][r0] = cf_again(a[N + y + 2]);
+            read_a[1][r0] = cf_again(a[N + y + 1]);
+#line 20 "jacobi1d.mf"
+            read_a[2][r0] = cf_again(a[N + y + 2]);
+          }
+#line "jacobi1d.cu"
+          #pragma unroll
+          for (int r0 = 0; r0 < U0; r0++)
+#line 20 "jacobi1d.mf"
+            value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
         }
 #line "jacobi1d.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
-#line 20 "jacobi1d.mf"
-          value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-      }
-#line "jacobi1d.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-#line 20 "jacobi1d.mf"
-        a[y + 1] = value[r0];
-      }
-    } else if (U0 * 4 <= 24) {
-#line "jacobi1d.cu"
-      int value[U0];
-      {
-        int read_a[3][U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
-              ? o0 + (r0 * T0 + t0) : y_limit - 1;
+          const int y = o0 + (r0 * T0 + t0);
+          if (0 <= y && y < y_limit)
 #line 20 "jacobi1d.mf"
-          read_a[0][r0] = cf_again(a[N + y]);
-#line 20 "jacobi1d.mf"
-          read_a[1][r0] = cf_again(a[N + y + 1]);
-#line 20 "jacobi1d.mf"
-          read_a[2][r0] = cf_again(a[N + y + 2]);
+            a[y + 1] = value[r0];
         }
+      } else
 #line "jacobi1d.cu"
-        #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++)
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+          if (0 <= y && y < y_limit)
 #line 20 "jacobi1d.mf"
-          value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-      }
-#line "jacobi1d.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
-#line 20 "jacobi1d.mf"
-          a[y + 1] = value[r0];
-      }
-    } else
-#line "jacobi1d.cu"
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
-#line 20 "jacobi1d.mf"
-          a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
-      }
+            a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+        }
+    }
   } else if (1 < cf_together && U0 % 4 == 0) {
 #line "jacobi1d.cu"
     #pragma unroll
@@ -277,72 +280,75 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
             a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
         }
     }
-  } else if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+  } else {
 #line "jacobi1d.cu"
-    int value[U0];
-    {
-      int read_a[3][U0];
+    // unroll_and_jam(a): U0 points a thread
+    if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+      int value[U0];
+      {
+        int read_a[3][U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0);
+#line 22 "jacobi1d.mf"
+          read_a[0][r0] = cf_again(a[y]);
+#line 22 "jacobi1d.mf"
+          read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+          read_a[2][r0] = cf_again(a[y + 2]);
+        }
+#line "jacobi1d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+          value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
+      }
+#line "jacobi1d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-        read_a[0][r0] = cf_again(a[y]);
+        a[N + y + 1] = value[r0];
+      }
+    } else if (U0 * 4 <= 24) {
+#line "jacobi1d.cu"
+      int value[U0];
+      {
+        int read_a[3][U0];
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++) {
+          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
+              ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 22 "jacobi1d.mf"
-        read_a[1][r0] = cf_again(a[y + 1]);
+          read_a[0][r0] = cf_again(a[y]);
 #line 22 "jacobi1d.mf"
-        read_a[2][r0] = cf_again(a[y + 2]);
+          read_a[1][r0] = cf_again(a[y + 1]);
+#line 22 "jacobi1d.mf"
+          read_a[2][r0] = cf_again(a[y + 2]);
+        }
+#line "jacobi1d.cu"
+        #pragma unroll
+        for (int r0 = 0; r0 < U0; r0++)
+#line 22 "jacobi1d.mf"
+          value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
       }
 #line "jacobi1d.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
-#line 22 "jacobi1d.mf"
-        value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-    }
-#line "jacobi1d.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-#line 22 "jacobi1d.mf"
-      a[N + y + 1] = value[r0];
-    }
-  } else if (U0 * 4 <= 24) {
-#line "jacobi1d.cu"
-    int value[U0];
-    {
-      int read_a[3][U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
-            ? o0 + (r0 * T0 + t0) : y_limit - 1;
+        const int y = o0 + (r0 * T0 + t0);
+        if (0 <= y && y < y_limit)
 #line 22 "jacobi1d.mf"
-        read_a[0][r0] = cf_again(a[y]);
-#line 22 "jacobi1d.mf"
-        read_a[1][r0] = cf_again(a[y + 1]);
-#line 22 "jacobi1d.mf"
-        read_a[2][r0] = cf_again(a[y + 2]);
+          a[N + y + 1] = value[r0];
       }
+    } else
 #line "jacobi1d.cu"
-      #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++)
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (0 <= y && y < y_limit)
 #line 22 "jacobi1d.mf"
-        value[r0] = (read_a[0][r0] + read_a[1][r0] + read_a[2][r0]) / 3;
-    }
-#line "jacobi1d.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (0 <= y && y < y_limit)
-#line 22 "jacobi1d.mf"
-        a[N + y + 1] = value[r0];
-    }
-  } else
-#line "jacobi1d.cu"
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (0 <= y && y < y_limit)
-#line 22 "jacobi1d.mf"
-        a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
-    }
+          a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+      }
+  }
 #line "jacobi1d.cu"
 }
 
@@ -365,6 +371,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
   int *const first_grid = (int *)cf_shared;
   int *const second_grid = (int *)(cf_shared + 4 * (T0 * U0));
   if (t % 2) {
+    // stage(a): what neighbours read outside of the limits
     if (o0 < 0 || y_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = o0 + (r0 * T0 + t0);
@@ -374,6 +381,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             second_grid[y - o0] = a[N + y + 1];
           }
       }
+    // overlap(a): a sweep from a to first_grid
     {
       const int low0 = 0 < -o0 ? -o0 : 0;
       const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
@@ -416,6 +424,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
     __syncthreads();
     for (int sweep = 1; sweep < sweeps; sweep += 2) {
+      // overlap(a): a sweep from first_grid to second_grid
       {
         const int low0 = sweep < -o0 ? -o0 : sweep;
         const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
@@ -459,6 +468,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
       __syncthreads();
       if (sweep + 2 < sweeps) {
+        // overlap(a): a sweep from second_grid to first_grid
         {
           const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
           const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
@@ -503,6 +513,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         __syncthreads();
       } else {
+        // overlap(a): a sweep from second_grid to a
         const int low0 = K - 1 < -o0 ? -o0 : K - 1;
         const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
@@ -545,6 +556,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     }
   } else {
 #line "jacobi1d.cu"
+    // stage(a): what neighbours read outside of the limits
     if (o0 < 0 || y_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = o0 + (r0 * T0 + t0);
@@ -554,6 +566,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             second_grid[y - o0] = a[y + 1];
           }
       }
+    // overlap(a): a sweep from a to first_grid
     {
       const int low0 = 0 < -o0 ? -o0 : 0;
       const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
@@ -596,6 +609,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
     __syncthreads();
     for (int sweep = 1; sweep < sweeps; sweep += 2) {
+      // overlap(a): a sweep from first_grid to second_grid
       {
         const int low0 = sweep < -o0 ? -o0 : sweep;
         const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
@@ -639,6 +653,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
       __syncthreads();
       if (sweep + 2 < sweeps) {
+        // overlap(a): a sweep from second_grid to first_grid
         {
           const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
           const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
@@ -683,6 +698,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         __syncthreads();
       } else {
+        // overlap(a): a sweep from second_grid to a
         const int low0 = K - 1 < -o0 ? -o0 : K - 1;
         const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {

@@ -207,79 +207,82 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
           }
         }
     }
-  } else if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+  } else {
 #line "jacobi2d.cu"
-    float value[U0][U1];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+    // unroll_and_jam(b): U0 x U1 points a thread
+    if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+      float value[U0][U1];
       #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
-#line 17 "jacobi2d.mf"
-        value[r0][r1] = 0.2f
-            * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
-            + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
-            + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
-      }
-    }
-#line "jacobi2d.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
-#line 17 "jacobi2d.mf"
-        b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
-      }
-    }
-  } else if (U0 * U1 * 6 <= 24) {
-#line "jacobi2d.cu"
-    float value[U0][U1];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
-            ? o1 + (r1 * T1 + t1) : y1_limit - 1;
-#line 17 "jacobi2d.mf"
-        value[r0][r1] = 0.2f
-            * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
-            + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
-            + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
-      }
-    }
-#line "jacobi2d.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit) {
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
-          if (0 <= y1 && y1 < y1_limit)
 #line 17 "jacobi2d.mf"
-            b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
+          value[r0][r1] = 0.2f
+              * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+              + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+              + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
         }
       }
-    }
-  } else
 #line "jacobi2d.cu"
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
-          if (0 <= y1 && y1 < y1_limit)
 #line 17 "jacobi2d.mf"
-            b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
-                * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
-                + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
-                + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
+          b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
         }
-    }
+      }
+    } else if (U0 * U1 * 6 <= 24) {
+#line "jacobi2d.cu"
+      float value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
+              ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+#line 17 "jacobi2d.mf"
+          value[r0][r1] = 0.2f
+              * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+              + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+              + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
+        }
+      }
+#line "jacobi2d.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit) {
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (0 <= y1 && y1 < y1_limit)
+#line 17 "jacobi2d.mf"
+              b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
+          }
+        }
+      }
+    } else
+#line "jacobi2d.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit)
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (0 <= y1 && y1 < y1_limit)
+#line 17 "jacobi2d.mf"
+              b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
+                  * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+                  + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+                  + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
+          }
+      }
+  }
 #line "jacobi2d.cu"
 }
 
@@ -308,6 +311,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
+  // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
@@ -323,6 +327,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
           }
       }
     }
+  // overlap(b): a sweep from a to first_grid
   {
     const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y0_limit - o0 ? T0 * U0 : y0_limit - o0;
@@ -373,6 +378,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
+    // overlap(a): a sweep from first_grid to second_grid
     {
       const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y0_limit - o0 ? T0 * U0 - sweep : y0_limit - o0;
@@ -428,6 +434,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
     __syncthreads();
     if (sweep + 2 < sweeps) {
+      // overlap(b): a sweep from second_grid to first_grid
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1)
@@ -485,6 +492,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
       __syncthreads();
     } else {
+      // overlap(b): a sweep from second_grid to b
       const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
       const int low1 = K - 1 < -o1 ? -o1 : K - 1;
@@ -615,79 +623,82 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
           }
         }
     }
-  } else if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+  } else {
 #line "jacobi2d.cu"
-    float value[U0][U1];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+    // unroll_and_jam(a): U0 x U1 points a thread
+    if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+      float value[U0][U1];
       #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
-#line 29 "jacobi2d.mf"
-        value[r0][r1] = 0.2f
-            * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
-            + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
-            + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
-      }
-    }
-#line "jacobi2d.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
-#line 29 "jacobi2d.mf"
-        a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
-      }
-    }
-  } else if (U0 * U1 * 6 <= 24) {
-#line "jacobi2d.cu"
-    float value[U0][U1];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
-            ? o1 + (r1 * T1 + t1) : y1_limit - 1;
-#line 29 "jacobi2d.mf"
-        value[r0][r1] = 0.2f
-            * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
-            + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
-            + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
-      }
-    }
-#line "jacobi2d.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit) {
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
-          if (0 <= y1 && y1 < y1_limit)
 #line 29 "jacobi2d.mf"
-            a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
+          value[r0][r1] = 0.2f
+              * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+              + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+              + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
         }
       }
-    }
-  } else
 #line "jacobi2d.cu"
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
-          if (0 <= y1 && y1 < y1_limit)
 #line 29 "jacobi2d.mf"
-            a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
-                * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
-                + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
-                + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
+          a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
         }
-    }
+      }
+    } else if (U0 * U1 * 6 <= 24) {
+#line "jacobi2d.cu"
+      float value[U0][U1];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        #pragma unroll
+        for (int r1 = 0; r1 < U1; r1++) {
+          const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
+              ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+#line 29 "jacobi2d.mf"
+          value[r0][r1] = 0.2f
+              * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+              + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+              + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
+        }
+      }
+#line "jacobi2d.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit) {
+          #pragma unroll
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (0 <= y1 && y1 < y1_limit)
+#line 29 "jacobi2d.mf"
+              a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
+          }
+        }
+      }
+    } else
+#line "jacobi2d.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y0 = o0 + (t0 * U0 + r0);
+        if (y0 < y0_limit)
+          for (int r1 = 0; r1 < U1; r1++) {
+            const int y1 = o1 + (r1 * T1 + t1);
+            if (0 <= y1 && y1 < y1_limit)
+#line 29 "jacobi2d.mf"
+              a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
+                  * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+                  + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+                  + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
+          }
+      }
+  }
 #line "jacobi2d.cu"
 }
 
@@ -716,6 +727,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
+  // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + (t0 * U0 + r0);
@@ -731,6 +743,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
           }
       }
     }
+  // overlap(a): a sweep from b to first_grid
   {
     const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y0_limit - o0 ? T0 * U0 : y0_limit - o0;
@@ -781,6 +794,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
+    // overlap(b): a sweep from first_grid to second_grid
     {
       const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y0_limit - o0 ? T0 * U0 - sweep : y0_limit - o0;
@@ -836,6 +850,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
     __syncthreads();
     if (sweep + 2 < sweeps) {
+      // overlap(a): a sweep from second_grid to first_grid
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y0_limit - o0 ? T0 * U0 - (sweep + 1)
@@ -893,6 +908,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
       __syncthreads();
     } else {
+      // overlap(a): a sweep from second_grid to a
       const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y0_limit - o0 ? T0 * U0 - (K - 1) : y0_limit - o0;
       const int low1 = K - 1 < -o1 ? -o1 : K - 1;

@@ -124,6 +124,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= y_1_limit) {
     float sum[U0];
     #pragma unroll
@@ -327,7 +328,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
 #line 6 "long_rows.mf"
   float squares = 0.0f;
 #line "long_rows.cu"
-  // distribute(i_p): some steps by all lanes of a row, then in order by one
+  // distribute(x): some steps of i_p by all lanes of a row, then in order by one
 #line 7 "long_rows.mf"
   for (int base = 0; base < i_p_limit; base += S) {
 #line "long_rows.cu"
@@ -381,7 +382,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
   float mean = sum / (b * hw);
   float scale = gain[y_1] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
 #line "long_rows.cu"
-  // distribute(i_p_1): the lanes of a row share the steps
+  // distribute(y, x): the lanes of a row share the steps of i_p_1
   if (point < y_1_limit)
 #line 14 "long_rows.mf"
     for (int i_p_1 = lane; i_p_1 < i_p_limit; i_p_1 += D) {

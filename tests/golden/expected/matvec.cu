@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
 #line "matvec.cu"
   cf_await<0>();
   __syncthreads();
-  // distribute: what has an order, by one lane of a row
+  // distribute(a, x): what has an order, by one lane of a row
   if (lane == 0) {
     float ahead_a[16];
     float ahead_x[16];

@@ -53,6 +53,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(a): U0 points a thread
   if (o0 + T0 * U0 <= y_limit) {
     int value[U0];
     #pragma unroll
@@ -107,6 +108,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(h): U0 points a thread
   if (o0 + T0 * U0 <= y_limit) {
     long place[U0];
     #pragma unroll

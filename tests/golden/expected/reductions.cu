@@ -279,6 +279,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
+  // unroll_and_jam(parts_of_float, parts_of_float_1): U0 x U1 points a thread
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
     float most_1[U0][U1];
     #pragma unroll
@@ -540,6 +541,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(y, parts_of_unsigned): U0 points a thread
   if (o0 + T0 * U0 <= y_1_limit) {
     unsigned sum_1_part[U0];
     #pragma unroll

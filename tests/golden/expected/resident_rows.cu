@@ -119,6 +119,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= y_1_limit) {
     float most[U0];
     #pragma unroll
@@ -346,7 +347,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
 #line "resident_rows.cu"
   cf_await<0>();
   __syncthreads();
-  // distribute(j): the lanes of a row share the steps
+  // distribute(a): the lanes of a row share the steps of j
   const float most_before = most;
 #line 7 "resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
@@ -373,13 +374,13 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   float sum = 0.0f;
 #line "resident_rows.cu"
   __syncthreads();
-  // distribute(j): the lanes of a row share the steps
+  // distribute(y, a): the lanes of a row share the steps of j
 #line 11 "resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
     row_y[j] = expf(row_a[j] - most);
 #line "resident_rows.cu"
   __syncthreads();
-  // distribute: what has an order, by one lane of a row
+  // distribute(y): what has an order, by one lane of a row
   if (lane == 0) {
     float ahead_y[16];
     if (16 <= j_limit) {
@@ -408,7 +409,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   }
   __syncthreads();
   sum = told_sum[t0];
-  // distribute(j): the lanes of a row share the steps
+  // distribute(y): the lanes of a row share the steps of j
   if (point < y_1_limit)
 #line 15 "resident_rows.mf"
     for (int j = lane; j < j_limit; j += D)
@@ -443,7 +444,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
 #line 6 "resident_rows.mf"
   float most = a[y_1 * a_stride0];
 #line "resident_rows.cu"
-  // distribute(j): the lanes of a row share the steps
+  // distribute(a): the lanes of a row share the steps of j
   const float most_before = most;
 #line 7 "resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
@@ -469,7 +470,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
 #line 10 "resident_rows.mf"
   float sum = 0.0f;
 #line "resident_rows.cu"
-  // distribute(j): some steps by all lanes of a row, then in order by one
+  // distribute(a, y): some steps of j by all lanes of a row, then in order by one
 #line 11 "resident_rows.mf"
   for (int base = 0; base < j_limit; base += S) {
 #line "resident_rows.cu"
@@ -516,7 +517,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
     told_sum[t0] = sum;
   __syncthreads();
   sum = told_sum[t0];
-  // distribute(j): the lanes of a row share the steps
+  // distribute(y): the lanes of a row share the steps of j
   if (point < y_1_limit)
 #line 15 "resident_rows.mf"
     for (int j = lane; j < j_limit; j += D)

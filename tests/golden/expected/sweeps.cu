@@ -73,48 +73,51 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
             b[y + 1] = 0.5f * (a[y] + a[y + 2]);
         }
     }
-  } else if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+  } else {
 #line "sweeps.cu"
-    float value[U0];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+    // unroll_and_jam(b): U0 points a thread
+    if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-      value[r0] = 0.5f * (a[y] + a[y + 2]);
-    }
+        value[r0] = 0.5f * (a[y] + a[y + 2]);
+      }
 #line "sweeps.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-#line 7 "sweeps.mf"
-      b[y + 1] = value[r0];
-    }
-  } else if (U0 * 3 <= 24) {
-#line "sweeps.cu"
-    float value[U0];
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
-          ? o0 + (r0 * T0 + t0) : y_limit - 1;
-#line 7 "sweeps.mf"
-      value[r0] = 0.5f * (a[y] + a[y + 2]);
-    }
-#line "sweeps.cu"
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (0 <= y && y < y_limit)
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
         b[y + 1] = value[r0];
-    }
-  } else
+      }
+    } else if (U0 * 3 <= 24) {
 #line "sweeps.cu"
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (0 <= y && y < y_limit)
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
+            ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 7 "sweeps.mf"
-        b[y + 1] = 0.5f * (a[y] + a[y + 2]);
-    }
+        value[r0] = 0.5f * (a[y] + a[y + 2]);
+      }
+#line "sweeps.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (0 <= y && y < y_limit)
+#line 7 "sweeps.mf"
+          b[y + 1] = value[r0];
+      }
+    } else
+#line "sweeps.cu"
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y = o0 + (r0 * T0 + t0);
+        if (0 <= y && y < y_limit)
+#line 7 "sweeps.mf"
+          b[y + 1] = 0.5f * (a[y] + a[y + 2]);
+      }
+  }
 #line "sweeps.cu"
 }
 
@@ -135,6 +138,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
+  // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || y_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y = o0 + (r0 * T0 + t0);
@@ -145,6 +149,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
           second_grid[y - o0] = a[y + 1];
       }
     }
+  // overlap(b): a sweep from a to first_grid
   {
     const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
@@ -175,6 +180,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line "sweeps.cu"
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
+    // overlap(a): a sweep from first_grid to second_grid
     {
       const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
@@ -205,6 +211,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line "sweeps.cu"
     __syncthreads();
     if (sweep + 2 < sweeps) {
+      // overlap(b): a sweep from second_grid to first_grid
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
@@ -236,6 +243,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line "sweeps.cu"
       __syncthreads();
     } else {
+      // overlap(b): a sweep from second_grid to b
       const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
@@ -276,6 +284,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0) - 1;
+  // unroll_and_jam(a): U0 points a thread
   if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
     float value[U0];
     #pragma unroll
@@ -337,6 +346,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_shared;
   float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
+  // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || y_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
       const int y = o0 + (r0 * T0 + t0);
@@ -347,6 +357,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
           second_grid[y - o0] = b[y + 1];
       }
     }
+  // overlap(a): a sweep from b to first_grid
   {
     const int low0 = 0 < -o0 ? -o0 : 0;
     const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
@@ -377,6 +388,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line "sweeps.cu"
   __syncthreads();
   for (int sweep = 1; sweep < sweeps; sweep += 2) {
+    // overlap(b): a sweep from first_grid to second_grid
     {
       const int low0 = sweep < -o0 ? -o0 : sweep;
       const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
@@ -407,6 +419,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line "sweeps.cu"
     __syncthreads();
     if (sweep + 2 < sweeps) {
+      // overlap(a): a sweep from second_grid to first_grid
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
         const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
@@ -438,6 +451,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line "sweeps.cu"
       __syncthreads();
     } else {
+      // overlap(a): a sweep from second_grid to a
       const int low0 = K - 1 < -o0 ? -o0 : K - 1;
       const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
