@@ -3,7 +3,7 @@
 ::
 
     float sum = 0;  for (k) sum += ..;  c[y0][y1] = sum;
-        -->  all points inside of the limits: sum = 0;  the loop;  all points inside of the limits: c[y0][y1] = sum
+        -->  all points: sum = 0;  the loop;  all points inside of the limits: c[y0][y1] = sum
 
 Elements that the loops assign and that are the same in all their steps, as in ``c[y0][y1] += ...``, are held in
 registers too: they are loaded before the loops and stored behind them, where these have steps at all.
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from comprehensive.kernel_ir.kernel import AGAIN, Comment
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant
+from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import statements_in
@@ -54,26 +55,37 @@ class AroundLoop:
         return (said,) if names else ()
 
     def begun(self, jam: UnrollAndJam, before: Sequence[Stmt] | None = None) -> tuple[Stmt, ...]:
-        """Return what comes before the loops, or so many of these statements, at points inside of the limits; scalars
-        of the others are 0."""
+        """Return what comes before the loops, or so many of these statements, at points inside of the limits; first
+        values that are alike for all points are those of all, other scalars of points outside of the limits are 0."""
         arrays: list[Stmt] = []
-        zeros: list[Stmt] = []
+        first: dict[str, Assign] = {}
         statements: list[Stmt] = []
         for statement in self.before if before is None else before:
-            if isinstance(statement, Declare):
-                arrays.append(Declare(statement.type, statement.name, jam.shape()))
-                zeros.append(Assign(Index(statement.name, jam.indices()), "=", ZERO))
-                if statement.initial is not None:
-                    first = Assign(Name(statement.name), "=", statement.initial, statement.span)
-                    statements.append(jam.one(first))
-            else:
-                statements.append(jam.one(statement))
-        begun = jam.at_points(zeros) if zeros else ()
+            match statement:
+                case Declare(type=type, name=name, initial=initial, span=span):
+                    arrays.append(Declare(type, name, jam.shape()))
+                    if initial is None or self._is_same_for_all_points(initial):
+                        first[name] = Assign(Name(name), "=", ZERO if initial is None else initial, span)
+                    else:
+                        first[name] = Assign(Name(name), "=", ZERO)
+                        statements.append(Assign(Name(name), "=", initial, span))
+                case Assign(target=Name(name), operator="=", value=value) if not statements and (
+                    self._is_same_for_all_points(value)
+                ):
+                    first[name] = statement
+                case _:
+                    statements.append(statement)
+        begun = jam.at_points([jam.one(value) for value in first.values()]) if first else ()
+        inside = [jam.one(statement) for statement in statements]
         return (
             *arrays,
             *begun,
-            *(jam.at_points(statements, guards=self.context.inside()) if statements else ()),
+            *(jam.at_points(inside, guards=self.context.inside()) if inside else ()),
         )
+
+    def _is_same_for_all_points(self, value: Expr) -> bool:
+        """Whether a value reads scalars of the nest alone."""
+        return names_read(value) <= {s.name for s in self.context.nest.scalars}
 
     def loaded(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """The elements that the loop assigns, in registers; 0 outside of the limits and where there is no step."""

@@ -119,7 +119,7 @@ class BoxLoop:
     def done(self, before: tuple[Stmt, ...]) -> tuple[KernelStmt, ...]:
         """The statements before the loops, and these."""
         return (
-            *self._begun_points(self.jam_around(), before),
+            *self.around.begun(self.jam_around(), before),
             *self._turns(),
             *self._first_pieces(),
             *self._loop(0),
@@ -178,16 +178,6 @@ class BoxLoop:
                 last[c.name] = Conditional(Binary("<", Name(c.name), end), Name(c.name), end)
         found = substitute(reference, last)
         return Conditional(conjunction(conditions), found, ZERO) if conditions else found
-
-    def _begun_points(self, jam: UnrollAndJam, before: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """Return the statements before the loops; those that are alike for all points need not be inside the limits."""
-        scalars = {s.name for s in self.context.nest.scalars}
-        declared = [s for s in before if isinstance(s, Declare) and s.initial is not None]
-        if len(declared) < len(before) or any(
-            not names_read(s.initial) <= scalars for s in declared if s.initial is not None
-        ):
-            return self.around.begun(jam, before)
-        return tuple(statement for s in declared for statement in jam.declared(s))
 
     def thread(self) -> Stmt:
         """Return the declaration of the number of the thread."""

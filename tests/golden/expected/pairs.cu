@@ -236,20 +236,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
-        sum[r0][r1] = 0;
-    }
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit) {
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-          if (y1 < y1_limit && y0 + 1 <= 1 + y1)
 #line 7 "pairs.mf"
-            sum[r0][r1] = 0;
-        }
-      }
+        sum[r0][r1] = 0;
     }
 #line "pairs.cu"
     #pragma unroll

@@ -78,20 +78,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
-      sum[r0][r1] = 0;
-  }
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-        if (y1 < y1_limit)
 #line 6 "tensor_cores.mf"
-          sum[r0][r1] = 0.0;
-      }
-    }
+      sum[r0][r1] = 0.0;
   }
 #line "tensor_cores.cu"
   #pragma unroll
@@ -239,20 +227,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
-      sum[r0][r1] = 0;
-  }
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = o0 + (row + 8 * r0);
-    if (y0 < y0_limit) {
-      #pragma unroll
-      for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (column + 8 * (r1 / 2) + r1 % 2);
-        if (y1 < y1_limit)
 #line 6 "tensor_cores.mf"
-          sum[r0][r1] = 0.0;
-      }
-    }
+      sum[r0][r1] = 0.0;
   }
 #line "tensor_cores.cu"
   #pragma unroll

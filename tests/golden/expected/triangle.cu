@@ -60,14 +60,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   if (H == 1 || thread < T0) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
-      sum[r0] = 0;
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
 #line 6 "triangle.mf"
-        sum[r0] = 0;
-    }
+      sum[r0] = 0;
   }
 #line "triangle.cu"
   #pragma unroll

@@ -15,6 +15,7 @@ from tests.unit.schedule.tile_runs import (
     numbers_of,
     register_tiles_of,
     run_all,
+    sources_of,
     warnings_of,
 )
 from tests.unit.tuning.programs import PAIRS
@@ -185,6 +186,14 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "k"), "f4"), "b": (("k", "n"), "f4"), "c": (("m", "n"), "f4")},
     ),
+    "first values of all points and of each": (
+        PLANE.format(
+            parameters="float a[m][k], float b[k][n], float c[m][n]",
+            body="float s = 0.5f * k, t = c[i][j]; for (int l = 0; l < k; l++) { s += a[i][l] * b[l][j]; "
+            "t -= a[i][l]; } c[i][j] = s * t;",
+        ),
+        {"a": (("m", "k"), "f4"), "b": (("k", "n"), "f4"), "c": (("m", "n"), "f4")},
+    ),
     "several statements": (
         PLANE.format(
             parameters="float a[m][n+2], float b[m][n], float c[m][n]",
@@ -203,6 +212,17 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     runs += [{**SIZES, "m": 66, "n": 20, "k": k} for k in (272, 301)]
     # Resident rows are made for rows up to some length.
     assert {number for number, _ in run_all(source, arrays, runs, tmp_path)} <= set(numbers_of(source))
+
+
+def test_first_values_that_are_alike_are_assigned_once_to_all_points() -> None:
+    text = sources_of(CASES["first values of all points and of each"][0])["f.cu"]
+    kernel = text[text.index("// accumulate(s, t)") : text.index("cf_await")]
+    plain = [line.strip() for line in kernel.split("\n") if not line.startswith("#line")]
+    assert [line for line in plain if line.startswith("s[r0][r1] =")] == ["s[r0][r1] = 0.5f * k;"]
+    assert "if" not in kernel[: kernel.index("s[r0][r1] =")]
+    first, second = (n for n, line in enumerate(plain) if line.startswith("t[r0][r1] ="))
+    assert plain[first] == "t[r0][r1] = 0;"
+    assert plain[second - 1].startswith("if (y1 <")
 
 
 @pytest.mark.parametrize(
