@@ -40,8 +40,9 @@ from comprehensive.kernel_ir.kernel import (
     Vectors,
     VectorStore,
 )
+from comprehensive.kernel_ir.terms import plus, times
 from comprehensive.loops.access import names_read
-from comprehensive.metafork.ast import Assign, Index, IntLiteral, ScalarType
+from comprehensive.metafork.ast import Assign, Index, IntLiteral, Name, ScalarType
 from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.printer import INDENT, print_assignment, print_expr, print_stmts
 from comprehensive.metafork.walk import statements_in
@@ -65,6 +66,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         threads=" * ".join(map(print_expr, kernel.block)),
         blocks=kernel.blocks,
         demands=[print_expr(demand) for demand in kernel.demands],
+        shared=_shared_name(kernel),
         shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
         body="\n".join(
             part
@@ -165,17 +167,20 @@ class _Style:
     marked: bool
     types: Mapping[str, ScalarType]
     """The types of the elements of arrays in global and in shared memory."""
+    shared: str
+    """The name of the shared memory."""
 
     @staticmethod
     def of(kernel: Kernel, marked: bool) -> _Style:
         shared = {s.name: s.type for s in statements_in(kernel.body) if isinstance(s, SharedTile)}
-        return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer} | shared)
+        types = {p.name: p.type for p in kernel.parameters if p.pointer} | shared
+        return _Style(marked, types, _shared_name(kernel))
 
     def text(self, body: Sequence[KernelStmt]) -> str:
         """The lines of the body of a kernel; with marks, what follows it stands in no source."""
         if not self.marked:
-            return print_stmts(body, 1, assignment=self.assignment, own=_own)
-        return print_stmts(body, 1, mark, self.assignment, _own) + GENERATED_LINE
+            return print_stmts(body, 1, assignment=self.assignment, own=self.own)
+        return print_stmts(body, 1, mark, self.assignment, self.own) + GENERATED_LINE
 
     def assignment(self, statement: Assign) -> str:
         if not statement.atomic:
@@ -183,13 +188,18 @@ class _Style:
         assert isinstance(statement.target, Index)
         return atomic_call(statement, self.types[statement.target.array])
 
+    def own(self, statement: OwnStatement, margin: str) -> str:
+        """The text of a statement that only kernels have, behind a margin."""
+        lines = _lines(cast("OfKernel", statement), self.shared)
+        return "".join(f"{margin}{line}\n" for line in lines)
 
-def _own(statement: OwnStatement, margin: str) -> str:
-    """The text of a statement that only kernels have, behind a margin."""
-    return "".join(f"{margin}{line}\n" for line in _lines(cast("OfKernel", statement)))
+
+def _shared_name(kernel: Kernel) -> str:
+    """The name of a kernel's shared memory, which templates and functions of C must not have in common."""
+    return "cf_pieces" if kernel.constants else "cf_shared"
 
 
-def _lines(statement: OfKernel) -> Sequence[str]:
+def _lines(statement: OfKernel, shared_name: str) -> Sequence[str]:
     """The lines of a statement that only kernels have."""
     match statement:
         case Barrier():
@@ -228,9 +238,11 @@ def _lines(statement: OfKernel) -> Sequence[str]:
         case Await():
             return (f"cf_await<{print_expr(statement.pending)}>();",)
         case SharedTile():
-            offset = statement.offset_words
-            base = "cf_shared" if offset == IntLiteral(0) else f"(cf_shared + 4 * ({print_expr(offset)}))"
-            type = statement.type.value
+            begin, type = (
+                plus(Name(shared_name), times(statement.offset_words, IntLiteral(4))),
+                statement.type.value,
+            )
+            base = print_expr(begin) if isinstance(begin, Name) else f"({print_expr(begin)})"
             return (f"{type} *const {statement.name} = ({type} *){base};",)
         case _:
             assert_never(statement)

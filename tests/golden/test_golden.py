@@ -144,6 +144,13 @@ def test_every_kernel_over_tiles_names_a_primitive_and_its_arrays() -> None:
     assert [name for name, is_named in named.items() if not is_named] == []
 
 
+def test_shared_memory_has_one_name_in_a_kernel_and_offsets_are_products() -> None:
+    text = (EXPECTED / "matvec.cu").read_text(encoding="utf-8")
+    assert "= (float *)(cf_pieces + T0 * U0 * D * S * 4);" in text
+    assert "= (float *)(cf_shared + n * B * 4);" in text
+    assert "cf_shared = " not in text
+
+
 def test_no_two_programs_share_a_name() -> None:
     assert not set(SPECS) & set(PROGRAMS)
 

@@ -24,7 +24,7 @@ extern "C" __global__ void any_window_leaf0(
 {
   CF_SHARED(cf_shared);  // p*k*B0 + p*k + p*B1 - p words of 4 bytes
   float *const shared_in = (float *)cf_shared;
-  float *const shared_w = (float *)(cf_shared + 4 * (p * B1 + p * k - p));
+  float *const shared_w = (float *)(cf_shared + (p * B1 + p * k - p) * 4);
   for (int o_block = blockIdx.y; o_block < o_block_extent; o_block += gridDim.y) {
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
@@ -118,7 +118,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && D % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*S + 5*D*S + 4*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -127,8 +126,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_shared;
-  float *const shared_w = (float *)(cf_shared + 4 * (T1 * U1 * S + D * S + 4 * S));
+  float *const shared_in = (float *)cf_pieces;
+  float *const shared_w = (float *)(cf_pieces + (T1 * U1 * S + D * S + 4 * S) * 4);
   const int thread = t0 * T1 + t1;
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
@@ -257,7 +256,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 3*T0*U0*D*S + T1*U1*D*S + 16*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -266,8 +264,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_shared;
-  float *const shared_w = (float *)(cf_shared + 4 * (T1 * U1 * D * S + 4 * D * S));
+  float *const shared_in = (float *)cf_pieces;
+  float *const shared_w = (float *)(cf_pieces + (T1 * U1 * D * S + 4 * D * S) * 4);
   const int thread = t0 * T1 + t1;
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
@@ -373,7 +371,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 5*T0*U0*D*S + T1*U1*D*S + 24*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -382,8 +379,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_shared;
-  float *const shared_w = (float *)(cf_shared + 4 * (T1 * U1 * D * S + 4 * D * S));
+  float *const shared_in = (float *)cf_pieces;
+  float *const shared_w = (float *)(cf_pieces + (T1 * U1 * D * S + 4 * D * S) * 4);
   const int thread = t0 * T1 + t1;
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;

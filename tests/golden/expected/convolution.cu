@@ -30,7 +30,7 @@ extern "C" __global__ void convolution_leaf0(
   CF_SHARED(cf_shared);  // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of 4 bytes
   float *const shared_in = (float *)cf_shared;
   float *const shared_w =
-      (float *)(cf_shared + 4 * (p * B1 * B2 + 2 * p * B1 + 2 * p * B2 + 4 * p));
+      (float *)(cf_shared + (p * B1 * B2 + 2 * p * B1 + 2 * p * B2 + 4 * p) * 4);
   for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z)
     for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
       const int j_block = blockIdx.x;
@@ -106,7 +106,7 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
   CF_SHARED(cf_shared);  // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of 4 bytes
   float *const shared_in = (float *)cf_shared;
   float *const shared_w =
-      (float *)(cf_shared + 4 * (p * B1 * B2 + 2 * p * B1 + 2 * p * B2 + 4 * p));
+      (float *)(cf_shared + (p * B1 * B2 + 2 * p * B1 + 2 * p * B2 + 4 * p) * 4);
   for (int o_block = blockIdx.z; o_block < o_block_extent; o_block += gridDim.z)
     for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
       const int j_block = blockIdx.x;
@@ -223,7 +223,6 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U2 % 4 == 0 && T2 * U2 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
@@ -236,10 +235,10 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   const int o2 = i2 * (T2 * U2);
-  float *const shared_in = (float *)cf_shared;
+  float *const shared_in = (float *)cf_pieces;
   float *const shared_w =
-      (float *)(cf_shared
-      + 4 * (T1 * T2 * U1 * U2 * D * S + 4 * T1 * U1 * D * S + 2 * T2 * U2 * D * S + 8 * D * S));
+      (float *)(cf_pieces
+      + (T1 * T2 * U1 * U2 * D * S + 4 * T1 * U1 * D * S + 2 * T2 * U2 * D * S + 8 * D * S) * 4);
   const int thread = (t0 * T1 + t1) * T2 + t2;
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;

@@ -171,7 +171,6 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     int y1_limit)
 {
   CF_SHARED(cf_pieces);  // T2*T3*U2*U3 + T3*U3 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int tiles = (y2_limit + (T2 * U2 - 1)) / (T2 * U2)
       * ((y3_limit + (T3 * U3 - 1)) / (T3 * U3));
   const int block = blockIdx.x % tiles;
@@ -185,7 +184,7 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
   const int o0 = i0 * (T2 * U2);
   const int o1 = i1 * (T3 * U3);
   // stage(y): T3*U3 x T2*U2 elements through shared memory, transposed
-  float *const shared_y = (float *)cf_shared;
+  float *const shared_y = (float *)cf_pieces;
   if (o0 + T2 * U2 <= y2_limit && o1 + T3 * U3 <= y3_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U2; r0++) {

@@ -22,7 +22,7 @@ extern "C" __global__ void gemm_leaf0(
 {
   CF_SHARED(cf_shared);  // k*B0 + k*B1 words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (k * B0));
+  float *const shared_b = (float *)(cf_shared + k * B0 * 4);
   for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
@@ -112,7 +112,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -126,8 +125,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
+  float *const shared_a = (float *)cf_pieces;
+  float *const shared_b = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
@@ -253,7 +252,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   } else {
     cf_await<0>();
     // stage(c): sums through shared memory, to threads beside each other
-    float *const sums = (float *)cf_shared;
+    float *const sums = (float *)cf_pieces;
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);

@@ -15,9 +15,9 @@ extern "C" __global__ void jacobi1d_leaf0(
 {
   CF_SHARED(cf_shared);  // 2*s*B + 2 words of 4 bytes
   int *const shared_a = (int *)cf_shared;
-  int *const shared_a_2 = (int *)(cf_shared + 4 * (s * B + 2));
+  int *const shared_a_2 = (int *)(cf_shared + (s * B + 2) * 4);
   int *const shared_a_3 = (int *)cf_shared;
-  int *const shared_a_4 = (int *)(cf_shared + 4 * (s * B + 2));
+  int *const shared_a_4 = (int *)(cf_shared + (s * B + 2) * 4);
   const int i = blockIdx.x;
   const int j = threadIdx.x;
   if (t % 2) {
@@ -73,9 +73,9 @@ extern "C" __global__ void jacobi1d_leaf1(
 {
   CF_SHARED(cf_shared);  // 2*B + 2 words of 4 bytes
   int *const shared_a = (int *)cf_shared;
-  int *const shared_a_2 = (int *)(cf_shared + 4 * (B + 2));
+  int *const shared_a_2 = (int *)(cf_shared + (B + 2) * 4);
   int *const shared_a_3 = (int *)cf_shared;
-  int *const shared_a_4 = (int *)(cf_shared + 4 * (B + 2));
+  int *const shared_a_4 = (int *)(cf_shared + (B + 2) * 4);
   const int i = blockIdx.x;
   const int j = threadIdx.x;
   if (t % 2) {
@@ -362,14 +362,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(a): the block's tile of both grids in shared memory, from sweep to sweep
-  int *const first_grid = (int *)cf_shared;
-  int *const second_grid = (int *)(cf_shared + 4 * (T0 * U0));
+  int *const first_grid = (int *)cf_pieces;
+  int *const second_grid = (int *)(cf_pieces + T0 * U0 * 4);
   if (t % 2) {
     // stage(a): what neighbours read outside of the limits
     if (o0 < 0 || y_limit < o0 + T0 * U0)

@@ -299,7 +299,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -309,8 +308,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   const int o1 = i1 * (T1 * U1 - 2 * (K - 1)) - (K - 1);
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_shared;
-  float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
+  float *const first_grid = (float *)cf_pieces;
+  float *const second_grid = (float *)(cf_pieces + T0 * T1 * U0 * U1 * 4);
   // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
@@ -715,7 +714,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -725,8 +723,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   const int o1 = i1 * (T1 * U1 - 2 * (K - 1)) - (K - 1);
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_shared;
-  float *const second_grid = (float *)(cf_shared + 4 * (T0 * T1 * U0 * U1));
+  float *const first_grid = (float *)cf_pieces;
+  float *const second_grid = (float *)(cf_pieces + T0 * T1 * U0 * U1 * 4);
   // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {

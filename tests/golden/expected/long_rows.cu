@@ -21,7 +21,7 @@ extern "C" __global__ void long_rows_leaf0(
 {
   CF_SHARED(cf_shared);  // 2*b*hw*B words of 4 bytes
   float *const shared_x = (float *)cf_shared;
-  float *const shared_y = (float *)(cf_shared + 4 * (b * hw * B));
+  float *const shared_y = (float *)(cf_shared + b * hw * B * 4);
   const int k_block = blockIdx.x;
   const int k_thread = threadIdx.x;
   // stage(x): b x B x hw elements into shared memory
@@ -312,15 +312,14 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*S + 2*T0 + 32 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const row_value = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
-  float *const told_sum = (float *)(cf_shared + 4 * (T0 * S + 32));
-  float *const told_squares = (float *)(cf_shared + 4 * (T0 * S + T0 + 32));
+  float *const row_value = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
+  float *const told_sum = (float *)(cf_pieces + (T0 * S + 32) * 4);
+  float *const told_squares = (float *)(cf_pieces + (T0 * S + T0 + 32) * 4);
   const int point = o0 + t0;
   const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
 #line 6 "long_rows.mf"

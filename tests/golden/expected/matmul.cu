@@ -21,7 +21,7 @@ extern "C" __global__ void matmul_leaf0(
 {
   CF_SHARED(cf_shared);  // s*B0*ub1 + B0^2 words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (B0 * B0));
+  float *const shared_b = (float *)(cf_shared + B0 * B0 * 4);
   for (int i = blockIdx.y; i < dim0; i += gridDim.y) {
     const int j = blockIdx.x;
     const int u = threadIdx.x;
@@ -76,7 +76,7 @@ extern "C" __global__ void matmul_leaf1(
 {
   CF_SHARED(cf_shared);  // s*B0*ub1 + B0^2 words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (B0 * B0));
+  float *const shared_b = (float *)(cf_shared + B0 * B0 * 4);
   for (int i = blockIdx.y; i < dim0; i += gridDim.y) {
     const int j = blockIdx.x;
     const int u = threadIdx.x;
@@ -127,7 +127,7 @@ extern "C" __global__ void matmul_leaf2(
 {
   CF_SHARED(cf_shared);  // B0^2 + B0*ub1 words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (B0 * B0));
+  float *const shared_b = (float *)(cf_shared + B0 * B0 * 4);
   for (int i = blockIdx.y; i < dim0; i += gridDim.y) {
     const int j = blockIdx.x;
     const int u = threadIdx.x;
@@ -176,7 +176,7 @@ extern "C" __global__ void __maxnreg__(32) matmul_leaf3(
 {
   CF_SHARED(cf_shared);  // B0^2 + B0*ub1 words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (B0 * B0));
+  float *const shared_b = (float *)(cf_shared + B0 * B0 * 4);
   for (int i = blockIdx.y; i < dim0; i += gridDim.y) {
     const int j = blockIdx.x;
     const int u = threadIdx.x;
@@ -259,7 +259,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -273,8 +272,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
+  float *const shared_a = (float *)cf_pieces;
+  float *const shared_b = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_z_limit, thread);
@@ -400,7 +399,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   } else {
     cf_await<0>();
     // stage(c): sums through shared memory, to threads beside each other
-    float *const sums = (float *)cf_shared;
+    float *const sums = (float *)cf_pieces;
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);

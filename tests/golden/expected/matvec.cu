@@ -17,7 +17,7 @@ extern "C" __global__ void matvec_leaf0(
 {
   CF_SHARED(cf_shared);  // n*B + n words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_x = (float *)(cf_shared + 4 * (n * B));
+  float *const shared_x = (float *)(cf_shared + n * B * 4);
   const int v = blockIdx.x;
   const int u = threadIdx.x;
   // stage(a): B x n elements into shared memory
@@ -56,7 +56,7 @@ extern "C" __global__ void matvec_leaf1(
 {
   CF_SHARED(cf_shared);  // n*B + n words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_x = (float *)(cf_shared + 4 * (n * B));
+  float *const shared_x = (float *)(cf_shared + n * B * 4);
   const int v = blockIdx.x;
   const int u = threadIdx.x;
   // stage(a): B x n elements into shared memory
@@ -117,13 +117,12 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const shared_a = (float *)cf_shared;
-  float *const shared_x = (float *)(cf_shared + 4 * (T0 * U0 * D * S));
+  float *const shared_a = (float *)cf_pieces;
+  float *const shared_x = (float *)(cf_pieces + T0 * U0 * D * S * 4);
   const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
@@ -206,14 +205,13 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*S + S + 32 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const row_a = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
-  float *const row_x = (float *)(cf_shared + 4 * (T0 * S + 32));
+  float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
+  float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
   // stage(a, x): whole rows into shared memory

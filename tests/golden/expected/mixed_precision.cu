@@ -51,7 +51,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -65,8 +64,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  __half *const shared_a = (__half *)cf_shared;
-  __half *const shared_b = (__half *)(cf_shared + 4 * ((T0 * U0 * D * S + 4 * D * S) / 2));
+  __half *const shared_a = (__half *)cf_pieces;
+  __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
@@ -184,7 +183,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line "mixed_precision.cu"
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
-    float *const sums = (float *)cf_shared;
+    float *const sums = (float *)cf_pieces;
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);
@@ -231,7 +230,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       && T0 * T1 * U0 * U1 + 8 * T0 * U0 <= (T0 * U0 * D * S + T1 * U1 * D * S + 8 * T0 * U0 * S + 8 * D * S) / 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 4*T0*U0*S + 4*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 4) * 8 + thread % 32 / 4;
@@ -245,8 +243,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  __half *const shared_a = (__half *)cf_shared;
-  __half *const shared_b = (__half *)(cf_shared + 4 * ((T0 * U0 * D * S + 8 * T0 * U0 * S) / 2));
+  __half *const shared_a = (__half *)cf_pieces;
+  __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 8 * T0 * U0 * S) / 2 * 4);
   const int row = t0 / 8 * (8 * U0) + t0 % 8;
   const int column = t1 / 4 * (4 * U1) + 2 * (t1 % 4);
   const int line = 4 * (t0 % 2) + t1 % 4;
@@ -366,7 +364,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   cf_await<0>();
   __syncthreads();
   // stage(sum): T0*U0 x T1*U1 sums through shared memory, to threads beside each other
-  float *const sums = (float *)cf_shared;
+  float *const sums = (float *)cf_pieces;
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll

@@ -158,13 +158,12 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
     int y_limit)
 {
   CF_SHARED(cf_pieces);  // S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0 * D);
   // privatize(h): S elements for each block, added up at its end
-  int *const shared_h = (int *)cf_shared;
+  int *const shared_h = (int *)cf_pieces;
   const int thread = t0;
   for (int z = thread; z < S; z += T0)
     shared_h[z] = 0;

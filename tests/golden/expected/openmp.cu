@@ -22,7 +22,7 @@ extern "C" __global__ void openmp_leaf0(
 {
   CF_SHARED(cf_shared);  // 2*n*B0 + 2*n*B1 words of 4 bytes
   double *const shared_a = (double *)cf_shared;
-  double *const shared_b = (double *)(cf_shared + 4 * (2 * n * B0));
+  double *const shared_b = (double *)(cf_shared + 2 * n * B0 * 4);
   for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
@@ -83,7 +83,7 @@ extern "C" __global__ void __maxnreg__(32) openmp_leaf1(
 {
   CF_SHARED(cf_shared);  // 2*n*B0 + 2*n*B1 words of 4 bytes
   double *const shared_a = (double *)cf_shared;
-  double *const shared_b = (double *)(cf_shared + 4 * (2 * n * B0));
+  double *const shared_b = (double *)(cf_shared + 2 * n * B0 * 4);
   for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
     const int j_block = blockIdx.x;
     const int j_thread = threadIdx.x;
@@ -223,7 +223,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -237,8 +236,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  double *const shared_a = (double *)cf_shared;
-  double *const shared_b = (double *)(cf_shared + 4 * (2 * T0 * U0 * D * S + 8 * D * S));
+  double *const shared_a = (double *)cf_pieces;
+  double *const shared_b = (double *)(cf_pieces + (2 * T0 * U0 * D * S + 8 * D * S) * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);

@@ -23,7 +23,7 @@ extern "C" __global__ void pairs_leaf0(
 {
   CF_SHARED(cf_shared);  // m*B0 + m*B1 words of 4 bytes
   float *const shared_x = (float *)cf_shared;
-  float *const shared_x_2 = (float *)(cf_shared + 4 * (m * B0));
+  float *const shared_x_2 = (float *)(cf_shared + m * B0 * 4);
   for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
     const int j_block_place = blockIdx.x;
     const int i_block_turned = j_block_place < j_block_extent
@@ -89,7 +89,7 @@ extern "C" __global__ void pairs_leaf1(
 {
   CF_SHARED(cf_shared);  // m*B0 + m*B1 words of 4 bytes
   float *const shared_x = (float *)cf_shared;
-  float *const shared_x_2 = (float *)(cf_shared + 4 * (m * B0));
+  float *const shared_x_2 = (float *)(cf_shared + m * B0 * 4);
   for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
     const int j_block_place = blockIdx.x;
     const int i_block_turned = j_block_place < j_block_extent
@@ -200,7 +200,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 8*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -220,8 +219,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   const int i1 = blocks1 - 1 - turned1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_x = (float *)cf_shared;
-  float *const shared_x_2 = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
+  float *const shared_x = (float *)cf_pieces;
+  float *const shared_x_2 = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(x): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_x(&x[o0 * x_stride0], x_stride0, y0_limit - o0, k_limit, thread);
@@ -353,7 +352,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line "pairs.cu"
       cf_await<0>();
       // stage(sum): sums through shared memory, to threads beside each other
-      float *const sums = (float *)cf_shared;
+      float *const sums = (float *)cf_pieces;
       const int e0 = cf_again(o0);
       const int e1 = cf_again(o1);
       const int line = thread / (4 * T1);

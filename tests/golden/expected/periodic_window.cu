@@ -107,7 +107,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       "sizes of a tile for which there is no kernel");
   // T0*T1*U0*U1*S + T0*U0*D*S + T1*U1*D*S + 4*T0*U0*S - T1*U1*S + 2*D^2*S + 7*D*S - 4*S words of 4 bytes
   CF_SHARED(cf_pieces);
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -116,12 +115,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  float *const shared_in = (float *)cf_shared;
+  float *const shared_in = (float *)cf_pieces;
   float *const shared_w =
-      (float *)(cf_shared
-      + 4
-      * (T0 * T1 * U0 * U1 * S + T0 * U0 * D * S + T1 * U1 * D * S + D * D * S + 4 * T0 * U0 * S
-      + 3 * D * S - T1 * U1 * S - 4 * S));
+      (float *)(cf_pieces
+      + (T0 * T1 * U0 * U1 * S + T0 * U0 * D * S + T1 * U1 * D * S + D * D * S + 4 * T0 * U0 * S
+      + 3 * D * S - T1 * U1 * S - 4 * S) * 4);
   const int thread = t0 * T1 + t1;
   const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
   const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;

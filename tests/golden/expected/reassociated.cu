@@ -17,7 +17,7 @@ extern "C" __global__ void reassociated_leaf0(
 {
   CF_SHARED(cf_shared);  // n*B + n words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_x = (float *)(cf_shared + 4 * (n * B));
+  float *const shared_x = (float *)(cf_shared + n * B * 4);
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
   // stage(a): B x n elements into shared memory
@@ -57,7 +57,7 @@ extern "C" __global__ void reassociated_leaf1(
 {
   CF_SHARED(cf_shared);  // n*B + n words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_x = (float *)(cf_shared + 4 * (n * B));
+  float *const shared_x = (float *)(cf_shared + n * B * 4);
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
   // stage(a): B x n elements into shared memory
@@ -118,13 +118,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*D words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const parts_sum = (float *)cf_shared;
+  float *const parts_sum = (float *)cf_pieces;
   // split_reduction(a, x): the lanes of a row share the steps and the sum
   const int y_1 = o0 + t0;
   float sum;
@@ -184,14 +183,13 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*S + S + 32 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const row_a = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
-  float *const row_x = (float *)(cf_shared + 4 * (T0 * S + 32));
+  float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
+  float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
   // stage(a, x): whole rows into shared memory

@@ -431,14 +431,13 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*D words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const parts_norm_1_whole = (float *)cf_shared;
-  float *const parts_most_1_whole = (float *)(cf_shared + 4 * (T0 * D));
+  float *const parts_norm_1_whole = (float *)cf_pieces;
+  float *const parts_most_1_whole = (float *)(cf_pieces + T0 * D * 4);
   // split_reduction(parts_of_float, parts_of_float_1): the lanes of a row share the steps and the sum
   const int y = o0 + t0;
   float norm_1_whole;
@@ -607,13 +606,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*D words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  unsigned *const parts_sum_1_whole = (unsigned *)cf_shared;
+  unsigned *const parts_sum_1_whole = (unsigned *)cf_pieces;
   // split_reduction(parts_of_unsigned): the lanes of a row share the steps and the sum
   const int y = o0 + t0;
   unsigned sum_1_whole;

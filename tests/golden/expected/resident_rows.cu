@@ -17,8 +17,8 @@ extern "C" __global__ void softmax_leaf0(
 {
   CF_SHARED(cf_shared);  // 2*n*B + B words of 4 bytes
   float *const shared_a = (float *)cf_shared;
-  float *const shared_a_2 = (float *)(cf_shared + 4 * (B));
-  float *const shared_y = (float *)(cf_shared + 4 * (n * B + B));
+  float *const shared_a_2 = (float *)(cf_shared + B * 4);
+  float *const shared_y = (float *)(cf_shared + (n * B + B) * 4);
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
   // stage(a): B x 1 elements into shared memory
@@ -327,16 +327,15 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*D + T0*S + T0 + 32 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const row_a = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
-  float *const row_y = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
-  float *const parts_most = (float *)(cf_shared + 4 * (T0 * S + 32));
-  float *const told_sum = (float *)(cf_shared + 4 * (T0 * D + T0 * S + 32));
+  float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
+  float *const row_y = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
+  float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
+  float *const told_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
   // stage(a): whole rows into shared memory
@@ -430,15 +429,14 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*D + T0*S + T0 + 32 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const row_value = (float *)(cf_shared + 4 * (t0 * (S + 32 / T0)));
-  float *const parts_most = (float *)(cf_shared + 4 * (T0 * S + 32));
-  float *const told_sum = (float *)(cf_shared + 4 * (T0 * D + T0 * S + 32));
+  float *const row_value = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
+  float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
+  float *const told_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
   const int point = o0 + t0;
   const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
 #line 6 "resident_rows.mf"

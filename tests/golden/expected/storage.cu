@@ -129,7 +129,7 @@ extern "C" __global__ void rounded_leaf0(
 {
   CF_SHARED(cf_shared);  // n*B + n words of 4 bytes
   __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_shared;
-  __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_shared + 4 * (n * B));
+  __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_shared + n * B * 4);
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
   // stage(a): B x n elements into shared memory
@@ -322,7 +322,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -336,8 +335,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  __half *const shared_a = (__half *)cf_shared;
-  __half *const shared_b = (__half *)(cf_shared + 4 * ((T0 * U0 * D * S + 4 * D * S) / 2));
+  __half *const shared_a = (__half *)cf_pieces;
+  __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
@@ -455,7 +454,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line "storage.cu"
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
-    float *const sums = (float *)cf_shared;
+    float *const sums = (float *)cf_pieces;
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);
@@ -498,13 +497,12 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_shared;
-  __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_shared + 4 * (T0 * U0 * D * S));
+  __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_pieces;
+  __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_pieces + T0 * U0 * D * S * 4);
   const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<__nv_bfloat16, cf_together, T0 * U0, D, 1, 0, D,

@@ -130,14 +130,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_shared;
-  float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
+  float *const first_grid = (float *)cf_pieces;
+  float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
   // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || y_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
@@ -338,14 +337,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
-  float *const first_grid = (float *)cf_shared;
-  float *const second_grid = (float *)(cf_shared + 4 * (T0 * U0));
+  float *const first_grid = (float *)cf_pieces;
+  float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
   // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || y_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {

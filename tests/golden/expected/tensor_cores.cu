@@ -50,7 +50,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -64,8 +63,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  double *const shared_a = (double *)cf_shared;
-  double *const shared_b = (double *)(cf_shared + 4 * (2 * T0 * U0 * D * S + 8 * D * S));
+  double *const shared_a = (double *)cf_pieces;
+  double *const shared_b = (double *)(cf_pieces + (2 * T0 * U0 * D * S + 8 * D * S) * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
@@ -195,7 +194,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   static_assert(D % 16 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 2 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 4) * 8 + thread % 32 / 4;
@@ -209,8 +207,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int i1 = block % group / height;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
-  double *const shared_a = (double *)cf_shared;
-  double *const shared_b = (double *)(cf_shared + 4 * (2 * T0 * U0 * D * S + 8 * T0 * U0 * S));
+  double *const shared_a = (double *)cf_pieces;
+  double *const shared_b = (double *)(cf_pieces + (2 * T0 * U0 * D * S + 8 * T0 * U0 * S) * 4);
   const int row = t0 / 8 * (8 * U0) + t0 % 8;
   const int column = t1 / 4 * (4 * U1) + 2 * (t1 % 4);
   const int across = t1 / 4 * (4 * U1) + t0 % 8;

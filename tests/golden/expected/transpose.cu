@@ -104,7 +104,6 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     int y1_limit)
 {
   CF_SHARED(cf_pieces);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
@@ -114,7 +113,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   // stage(c): T1*U1 x T0*U0 elements through shared memory, transposed
-  float *const shared_c = (float *)cf_shared;
+  float *const shared_c = (float *)cf_pieces;
   if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

@@ -40,13 +40,12 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
-  unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
-  float *const shared_a = (float *)cf_shared;
-  float *const shared_x = (float *)(cf_shared + 4 * (T0 * U0 * D * S));
+  float *const shared_a = (float *)cf_pieces;
+  float *const shared_x = (float *)(cf_pieces + T0 * U0 * D * S * 4);
   const int thread = t0;
   const int count = cf_block_steps(j_limit, o0 + T0 * U0 < y_1_limit ? o0 + T0 * U0 : y_1_limit);
   const int common = cf_block_steps(j_limit, o0 + 1);
