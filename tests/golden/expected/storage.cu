@@ -626,7 +626,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
 #line 38 "storage.mf"
       t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1]));
 #line 38 "storage.mf"
-      t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[y_1 + 1]));
+      t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
 #line 38 "storage.mf"
       t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1 + 2]));
       z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
@@ -666,7 +666,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
 #line 38 "storage.mf"
         t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1]));
 #line 38 "storage.mf"
-        t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[y_1 + 1]));
+        t = __float2half_rn(__half2float(t) - 0.0999755859375f * __half2float(x[1 + y_1]));
 #line 38 "storage.mf"
         t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1 + 2]));
         z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];

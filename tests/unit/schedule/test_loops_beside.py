@@ -145,7 +145,8 @@ WINDOWS: dict[str, tuple[str, Arrays]] = {
         LINE.format(
             parameters="const float *a, const float *u, float *y",
             body="float s = y[i]; int k; for (k = 0; k < (p & ~3); k += 4) s += a[i*p + k] * u[k] "
-            "+ a[i*p + k+1] * u[k+1] + a[i*p + k+2] * u[k+2] + a[i*p + k+3] * u[k+3]; for (; k < p; k++) s += a[i*p + k] * u[k]; y[i] = s;",
+            "+ a[i*p + k+1] * u[k+1] + a[i*p + k+2] * u[k+2] + a[i*p + k+3] * u[k+3]; "
+            "for (; k < p; k++) s += a[i*p + k] * u[k]; y[i] = s;",
         ),
         OF_LINE,
     ),
