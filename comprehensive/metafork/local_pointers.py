@@ -96,15 +96,14 @@ def place(pointer: Expr) -> Part | None:
 
 def _wide(offset: Expr) -> Expr:
     """The offset in the type of distances of pointers, in which they are added up and negated."""
-    is_known = isinstance(offset, IntLiteral | Cast) or (
-        isinstance(offset, Binary | Unary) and _is_wide(offset)
-    )
-    return offset if is_known else Cast(ScalarType.LONG, offset, offset.span)
+    if isinstance(offset, IntLiteral):
+        return replace(offset, type=ScalarType.LONG)
+    return offset if _is_wide(offset) else Cast(ScalarType.LONG, offset, offset.span)
 
 
 def _is_wide(expression: Expr) -> bool:
     match expression:
-        case Cast(type=ScalarType.LONG):
+        case Cast(type=ScalarType.LONG) | IntLiteral(type=ScalarType.LONG):
             return True
         case Binary("+" | "-", left, _):
             return _is_wide(left)

@@ -229,9 +229,7 @@ def _counted(loop: While, place: int, variables: Mapping[str, Variable], step: E
     body, behind = (*loop.body[:place], *loop.body[place + 1 :]), loop.body[place + 1 :]
     if any(_changes(node, counter.iterator) for s in body for node in nodes(s)):
         return None
-    if any(
-        isinstance(node, Name) and node.identifier == counter.iterator for s in behind for node in nodes(s)
-    ):
+    if any(_speaks_of(node, counter.iterator) for s in behind for node in nodes(s)):
         return None
     down = counter.step.value < 0
     if (counter.relation == "!=" and abs(counter.step.value) != 1) or (
@@ -239,6 +237,15 @@ def _counted(loop: While, place: int, variables: Mapping[str, Variable], step: E
     ):
         return None
     return Loop((), loop.condition, known(step.expression), body, False, step.sign, step.span, loop.span)
+
+
+def _speaks_of(node: object, name: str) -> bool:
+    """Whether a node is a variable, or an element that a pointer of this name points to."""
+    match node:
+        case Name(found) | Index(array=found):
+            return found == name
+        case _:
+            return False
 
 
 def _changes(node: object, name: str) -> bool:

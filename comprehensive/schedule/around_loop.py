@@ -20,7 +20,7 @@ from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
-from comprehensive.metafork.walk import statements_in
+from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
@@ -136,10 +136,11 @@ class AroundLoop:
     def _where_touched(self, element: Index, accesses: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The accesses to an element that the loop assigns, under the condition that the program touches it at all.
 
-        A loop without steps does not, and the element need not be there: unless a statement around it assigns it.
+        A loop without steps does not, and the element need not be there: unless a statement around it touches it.
         """
-        assigned = {s.target for s in (*self.before, *self.after) if isinstance(s, Assign)}
-        if element in assigned or (self.is_loop_alone and self.context.tile.steps is None):
+        around = (*self.before, *self.after)
+        touched = {s.target for s in around if isinstance(s, Assign)} | set(elements_in(around))
+        if element in touched or (self.is_loop_alone and self.context.tile.steps is None):
             return accesses
         return (If(self.runs[element.array], accesses),)
 

@@ -199,6 +199,10 @@ def operands_of(
     for reference in _references(around, data):
         if reference.array in held and reference != held[reference.array]:
             raise _NoPieceError(f"'{data[reference.array]}' is used in the loop and beside it")
+    if perhaps := _conditional(around, data) & set(held.values()):
+        raise _NoPieceError(
+            f"'{data[min(e.array for e in perhaps)]}' is used beside the loop, under a condition"
+        )
     written = arrays_assigned(around)
     shared = {c.name for c in tile.coordinates}
     if assigned := looked_up & (set(held) | written):
@@ -268,6 +272,12 @@ def _if_declared(nest: Nest, reference: Index, shown: str) -> str:
 def _lookups(reference: Index) -> list[Index]:
     """Return the elements that subscripts of a reference read, those for the subscripts of others included."""
     return [e for s in reference.subscripts for e in elements(s)]
+
+
+def _conditional(body: tuple[Stmt, ...], data: Container[str]) -> set[Index]:
+    """References to data that statements make only where a condition holds."""
+    parts = (part for x in expressions_in(body) for part in conditional_parts(x))
+    return {e for part in parts for e in subexpressions(part) if isinstance(e, Index) and e.array in data}
 
 
 def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:

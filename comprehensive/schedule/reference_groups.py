@@ -25,7 +25,7 @@ from typing import TypeAlias
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import always_evaluated
+from comprehensive.loops.rewrite import always_evaluated, conditional_parts
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -213,6 +213,11 @@ class _References:
             target = written.get(self._called(reference))
             if target is not None and reference != held.get(reference.array):
                 raise NoBoxError(f"'{self._called(reference)}' is read and assigned")
+        parts = [part for x in expressions_in(around) for part in conditional_parts(x)]
+        if any(
+            e == held.get(e.array) for part in parts for e in subexpressions(part) if isinstance(e, Index)
+        ):
+            raise NoBoxError("an element that the loops assign is used beside them, under a condition")
         for reference in self._data_in(around):
             if reference.array in held and reference != held[reference.array]:
                 raise NoBoxError(f"'{self._called(reference)}' is used in the loops and beside them")

@@ -26,6 +26,7 @@ from comprehensive.loops.normalize.iterators import tidy, without_idle_names
 from comprehensive.loops.types import type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
+    Binary,
     Break,
     Declare,
     Expr,
@@ -49,8 +50,8 @@ class CountedWhile:
     first: Declare
     """The variable as it is before the loop."""
     loop: For
-    behind: Mapping[str, Assign]
-    """The changes that belong to the test that ends the loop, by variable."""
+    behind: tuple[Assign, ...]
+    """The changes that belong to the test that ends the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def counted(
 ) -> CountedWhile | None:
     """The loop as one that counts, or None; ``types`` are those of the names around it, some of which have these
     ``values``, and ``name`` gives free ones."""
-    test = _test(loop)
+    test = _test(loop, types)
     if test is None:
         return None
     body = (*test.ahead, *test.rest)
@@ -84,8 +85,12 @@ def counted(
             continue
         if relation == "!=" and abs(step) != 1:
             continue
+        if type_of(Binary("+", Name(variable), bound), types).wraps:
+            continue  # compared without a sign
         first = Declare(kind, name(f"{variable}_first"), initial=Name(variable), span=loop.span)
-        values = {first.name: values.get(variable, Name(variable)), **values}
+        fixed = {n: v for n, v in values.items() if not names_read(v) & changed}
+        if variable in fixed:
+            fixed[first.name] = fixed[variable]
         known = with_declarations(types, (first,))
         if not type_of(bound, known).is_integer:
             continue
@@ -93,9 +98,9 @@ def counted(
         header = _Header(Name(first.name), relation, behind, IntLiteral(step), loop.span)
         turns = counted_from_zero(header, kind, variable, known, kind)
         if turns is not None:
-            extent = without_idle_names(tidy(substitute(turns.extent, values), known), known)
+            extent = without_idle_names(tidy(substitute(turns.extent, fixed), known), known)
             turn = For(kind, name(f"{variable}_turn"), ZERO, "<", extent, ONE, body, loop.span)
-            return CountedWhile(first, turn, _changes(test.ahead))
+            return CountedWhile(first, turn, tuple(s for s in test.ahead if isinstance(s, Assign)))
     return None
 
 
@@ -110,13 +115,15 @@ class _Test:
     places: Mapping[str, tuple[str, int]]
 
 
-def _test(loop: While) -> _Test | None:
+def _test(loop: While, types: Mapping[str, ScalarType]) -> _Test | None:
     if constant_value(loop.condition) is None:
         return _Test(loop.condition, (), loop.body, {})
     places: dict[str, tuple[str, int]] = {}
     for place, statement in enumerate(loop.body):
         match statement:
-            case Declare(name=name, initial=Name(identifier=value), dims=()):
+            case Declare(type=kind, name=name, initial=Name(identifier=value), dims=()) if (
+                types.get(value) is kind
+            ):
                 places[name] = places.get(value, (value, 0))
             case Assign(target=Name(identifier=name), value=value, operator=operator):
                 step = step_of(name, statement.target, operator, value)
@@ -129,10 +136,6 @@ def _test(loop: While) -> _Test | None:
             case _:
                 return None
     return None
-
-
-def _changes(body: Sequence[Stmt]) -> dict[str, Assign]:
-    return {s.target.identifier: s for s in body if isinstance(s, Assign) and isinstance(s.target, Name)}
 
 
 def _step(name: str, body: Sequence[Stmt]) -> int | None:

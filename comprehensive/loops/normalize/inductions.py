@@ -79,7 +79,7 @@ def with_closed_forms(nest: Nest) -> Nest:
 def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) -> tuple[Stmt, ...]:
     """Return statements with closed forms; ``types`` are those of the names around them, ``name`` gives free ones."""
     result: list[Stmt] = []
-    rest = _without_braces(body, name)
+    rest: tuple[Stmt, ...] = _without_braces(body, name)
     own = {s.name for s in rest if isinstance(s, Declare) and not s.dims}
     while rest:
         statement, rest = rest[0], rest[1:]
@@ -94,7 +94,7 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) 
             own.add(found.first.name)
             types = with_declarations(types, (found.first,))
             later = names_read_in(rest) | assigned_scalars(rest)
-            done = (s for target, s in found.behind.items() if target in later or target not in own)
+            done = (s for s in found.behind if not _names(s.target) <= own - later)
             statement, rest = found.loop, (*done, *rest)
             inside = {**types, **declared(statement)}
         if not isinstance(statement, For):
@@ -142,6 +142,10 @@ def _is_elsewhere(name: str, block: Block, body: tuple[Stmt, ...]) -> bool:
     return name in declared_names(others) | names_read_in(others) | assigned_scalars(others)
 
 
+def _names(target: Name | Index) -> set[str]:
+    return {target.identifier} if isinstance(target, Name) else {target.array}
+
+
 def _values(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> dict[str, Expr]:
     """Return the values of variables behind statements that give them one, once, without data."""
     changed, found = assigned_scalars(body), dict[str, Expr]()
@@ -161,9 +165,10 @@ def _with_own_iterator(
     """Return a loop over a variable that is read behind it as one over an iterator of its own, and what gives the
     variable its last value; as it is where that is not known."""
     kind = types.get(loop.iterator, ScalarType.FLOAT)
-    start = as_type(substitute(loop.start, values), type_of(loop.start, types), types)
-    own = replace(loop, type=kind, iterator=name(loop.iterator), start=start)
     changed = _Loop(loop, types)
+    known = as_type(substitute(loop.start, values), type_of(loop.start, types), types)
+    start = known if changed.is_fixed(known) else loop.start
+    own = replace(loop, type=kind, iterator=name(loop.iterator), start=start)
     if not kind.is_exact or kind.is_narrow or loop.iterator in assigned_scalars(loop.body):
         return loop, []
     if not kind.holds(promote(type_of(loop.start, types))):
@@ -220,18 +225,19 @@ class _Loop:
                 case Assign(target=Name(identifier=name), operator=operator, value=value):
                     step = step_of(name, statement.target, operator, value)
                     if step is not None and self.is_fixed(step):
-                        found.setdefault(name, {})[place] = self._in_type_of(name, step)
+                        subtracts = operator == "-=" or (isinstance(value, Binary) and value.operator == "-")
+                        found.setdefault(name, {})[place] = self._in_type_of(name, step, subtracts=subtracts)
                 case _:
                     pass
         return {name: steps for name, steps in found.items() if self._is_induction(name, steps)}
 
-    def _in_type_of(self, name: str, step: Expr) -> Expr:
+    def _in_type_of(self, name: str, step: Expr, *, subtracts: bool) -> Expr:
         """Return a step of an unsigned type that is less wide than the variable in the type of that, where it is
         subtracted."""
         kind = self.types.get(name)
         match step:
-            case Unary(operator="-", operand=operand) if kind is not None and self._wraps_below(
-                operand, kind
+            case Unary(operator="-", operand=operand) if (
+                subtracts and kind is not None and self._wraps_below(operand, kind)
             ):
                 return replace(step, operand=Cast(kind, operand, step.span))
             case _ if kind is not None and self._wraps_below(step, kind):

@@ -79,12 +79,15 @@ class _Rolling:
         """Return statements with their loops rolled up; ``types`` are those of the names around them."""
         result: list[Stmt] = []
         before: _Ended | None = None
+        between = set[str]()
         for statement in body:
             types = with_declarations(types, (statement,))
             inside = {**types, **declared(statement)}
             statement = with_bodies(statement, partial(self.body, types=inside))
             ended = self._ended(statement, inside) if isinstance(statement, For) else None
-            joined = None if ended is None or before is None else self._joined(before, ended, inside)
+            joined = None
+            if ended is not None and before is not None and not between & names_read_in((ended.loop,)):
+                joined = self._joined(before, ended, inside)
             if joined is not None and before is not None:
                 result[result.index(before.loop)] = joined.loop
                 # What is declared between the loops does not speak of the first one's work.
@@ -94,9 +97,11 @@ class _Rolling:
             else:
                 result.append(statement)
             if ended is not None:
-                before = ended
+                before, between = ended, set[str]()
             elif before is None or not self._may_stand_behind(statement, before.loop):
                 before = None
+            else:
+                between |= declared(statement).keys()
         return tuple(result)
 
     def _ended(self, loop: For, types: Mapping[str, ScalarType]) -> _Ended | None:
@@ -104,7 +109,8 @@ class _Rolling:
         if loop.type is not ScalarType.INT or loop.relation != "<" or not isinstance(loop.step, IntLiteral):
             return None
         changed = assigned_scalars(loop.body) | declared_names(loop.body) | {loop.iterator}
-        if (names_read(loop.start) | names_read(loop.bound)) & changed or reads_data(loop.bound):
+        header = (loop.start, loop.bound)
+        if any(names_read(e) & changed or reads_data(e) for e in header):
             return None
         if any(promote(type_of(e, types)) is not ScalarType.INT for e in (loop.start, loop.bound)):
             return None
@@ -162,7 +168,11 @@ class _Rolling:
             case Declare(initial=initial, dims=()):
                 read = frozenset[str]() if initial is None else names_read(initial)
                 own = assigned_scalars(loop.body) | declared_names((loop,))
-                return not read & own and statement.name not in names_read_in(loop.body)
+                return (
+                    not read & own
+                    and not (initial is not None and reads_data(initial))
+                    and statement.name not in names_read_in(loop.body)
+                )
             case _:
                 return False
 

@@ -169,6 +169,21 @@ def test_a_while_loop_that_counts_is_a_for_loop(written: str, expected: str) -> 
     assert _body(written) == _body(expected)
 
 
+def test_a_start_that_the_body_changes_is_kept_from_before_the_loop() -> None:
+    found = _body("float s = 0; int p = (int)a[i]; while (p < n) { s += a[p]; p++; s -= a[p]; } y[i] = s;")
+    assert "< n - p_first" in found
+
+
+def test_all_that_a_test_changes_is_done_behind_the_loop() -> None:
+    found = _body("int k = m; while (1) { k--; k--; if (!(k >= 0)) break; y[k] = 0; } y[0] = k;")
+    assert found.count("--;") == 2
+
+
+def test_a_number_that_is_added_without_a_sign_is_not_subtracted() -> None:
+    found = _body(f"long p = i; float s = 0; {LOOP} {{ s += a[p]; p += -u; }} y[i] = s;")
+    assert "(long)-u" in found
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -178,6 +193,8 @@ def test_a_while_loop_that_counts_is_a_for_loop(written: str, expected: str) -> 
         "float s = 0; int p = i, q = m; while (p < q) { s += a[p]; p++; q--; } y[i] = s;",
         "float s = 0; int p = i; while (p != m) { s += a[p]; p += 2; } y[i] = s;",
         "float s = 0; int p = i; while (p < m) { s += a[p]; p *= 2; } y[i] = s;",
+        "float s = 0; int p = i; while (p < u) { p++; s += a[p]; s += 1; p++; } y[i] = s;",  # without a sign
+        "float s = 0; int k = m; while (1) { unsigned e = k; k--; if (!(e > 2)) break; s += a[k]; } y[i] = s;",
         "float s = 0; unsigned p = u; while (p < 10) { s += a[p]; p += 3; } y[i] = s;",
     ],
 )

@@ -25,6 +25,8 @@ REPLACED = {
         "b[i] = a[(long)i + m + 1];",
     ),
     "without a sign": ("const float *r = a + m - u + u; b[i] = r[2];", "b[i] = a[(long)m - u + u + 2];"),
+    "a literal and a number without a sign": ("b[i] = *(a + 1 - u + n);", "b[i] = a[1L - u + n];"),
+    "converted to no sign": ("b[i] = *(a + (unsigned)n - 1 + m);", "b[i] = a[(long)(unsigned)n - 1 + m];"),
     "minus a number without a sign": ("b[i] = *(a - u + n);", "b[i] = a[-(long)u + n];"),
     "store": ("float *r = b + i; *r = 1; r[0] += 2;", "b[i + 0] = 1;\nb[i + 0] += 2;"),
     "several": ("const float *r = a, *q = a + m; b[i] = r[i] + q[i];", "b[i] = a[i] + a[m + i];"),

@@ -116,6 +116,14 @@ CASES: dict[str, tuple[str, Arrays]] = {
         OF_LINE,
     ),
 }
+CASES["an element that is read before the loop that updates it"] = (
+    PLANE.format(
+        parameters=DECLARED + ", float z[m][n]",
+        body="float t = y[i][j]; for (int k = 0; k < q; k++) y[i][j] = y[i][j] * 0.5f + c[i][k] * d[k][j]; "
+        "z[i][j] = t + y[i][j];",
+    ),
+    {**OF_PLANE, "z": (("m", "n"), "f4")},
+)
 WINDOWS: dict[str, tuple[str, Arrays]] = {
     "four products a turn, and what is left": (
         PLANE.format(
@@ -177,7 +185,9 @@ def plan_of(source: str, recipe: str) -> TilePlan:
     return found
 
 
-@pytest.mark.parametrize("case", quick_of(CASES, {"a product and one of low rank", "two rows"}))
+@pytest.mark.parametrize(
+    "case", quick_of(CASES, {"two rows", "an element that is read before the loop that updates it"})
+)
 def test_every_instance_computes_what_the_serial_program_does(case: str, tmp_path: Path) -> None:
     source, arrays = CASES[case]
     recipe = "rows" if arrays is OF_LINE else "product"

@@ -71,6 +71,18 @@ LEFT = {
         f"int j; for (j = 0; j < h; j++) {ONE} for (; j < n; j++) s -= a[i*n + j];",
         "s -= ",
     ),
+    "an element that is read between them": (
+        "int j; for (j = 0; j < h; j++) z[i] += x[j]; float t = z[i]; for (; j < n; j++) z[i] += x[j]; s += t;",
+        "float t = z[i];",
+    ),
+    "an end from between them": (
+        f"int j; for (j = 0; j < h; j++) {ONE} int e = n - 1; for (; j < e; j++) {ONE}",
+        "int e = n - 1;",
+    ),
+    "a start from data": (
+        "for (int j = (int)x[0] & 3; j + 1 < n; j += 2) { s += x[j]; s += x[j + 1]; } z[i] = s;",
+        "s += x[",
+    ),
     "something between them": (
         f"int j; for (j = 0; j < h; j++) {ONE} s *= 2; for (; j < n; j++) {ONE}",
         "s *= 2;",
