@@ -7,6 +7,7 @@
                for r0 < U0, r1 < U1:  y0 = (i0*U0 + r0)*T0 + t0, y1 = (i1*U1 + r1)*T1 + t1
                  if (y0 < m && y1 < n) S(y0, y1)
 
+Steps of a loop that only some points do (`equalize.py`) have their condition.
 The sizes are scalars that the tool adds.  Each point is visited once; with several sweeps, once in each of them, and
 before the last one also in the tiles around it, as far as they need it.
 """
@@ -95,7 +96,7 @@ def _points(tile: RegisterTile, along: Sequence[_Along]) -> tuple[Stmt, ...]:
     """All points of a thread, those that are inside of the limits."""
     body: tuple[Stmt, ...] = ()
     for alternative in reversed(tile.alternatives):
-        body = _where(alternative.condition, alternative.body, body)
+        body = _where(alternative.condition, _with_own_steps(tile, alternative.body), body)
     if tile.predicate is not None and not tile.masked:
         body = (If(tile.predicate, body),)
     for each in reversed(along):
@@ -111,6 +112,17 @@ def _points(tile: RegisterTile, along: Sequence[_Along]) -> tuple[Stmt, ...]:
         if c.turns is not None:
             body = (For(ScalarType.INT, each.turn, ZERO, "<", Name(c.turns), ONE, body),)
     return body
+
+
+def _with_own_steps(tile: RegisterTile, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body of a point; where the steps of its loop differ between points, each does its own."""
+    steps = tile.steps
+    if steps is None:
+        return body
+    return tuple(
+        replace(s, body=(If(steps.condition(Name(s.iterator)), s.body),)) if isinstance(s, For) else s
+        for s in body
+    )
 
 
 def _points_of_a_sweep(

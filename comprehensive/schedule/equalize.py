@@ -39,10 +39,10 @@ def equalized(nest: Nest, tile: RegisterTile) -> RegisterTile:
             pass
         case _:
             return tile
-    uneven = [s for s in body if isinstance(s, For) and not is_same_for_all_points(nest, s)]
-    if len(uneven) != 1 or tile.steps is not None or tile.masked:
+    loops = [s for s in body if isinstance(s, For)]
+    if len(loops) != 1 or is_same_for_all_points(nest, loops[0]) or tile.steps is not None or tile.masked:
         return tile
-    (loop,) = uneven
+    (loop,) = loops
     found = _Uneven(nest, tile, loop).even()
     if found is None:
         return tile

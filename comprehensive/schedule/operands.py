@@ -154,7 +154,7 @@ def reduction_obstacle(
         return "there are loops in each other"
     if sum(isinstance(s, For) for s in body) > len(loops):
         return "there are several loops"
-    if len(loops) > 1 and (tile.steps is not None or tile.masked):
+    if len(loops) > 1 and tile.masked:
         return "there are several loops, which are not the same for all points"
     done_by_all = body if tile.masked else tuple(s for loop in loops for s in loop.body)
     if (obstacle := division_obstacle(nest, tile, done_by_all)) is not None:
