@@ -47,7 +47,7 @@ def of_region(
     """
     if isinstance(points, NotApplicable):
         return (Tiling("points", points),)
-    nest, tile = _normal(nest, points)
+    nest, tile = one_tile(nest, points)
     if atomically_updated(nest):
         return _of_rows(nest, tile, WITH_ATOMIC_UPDATES)
     if in_another_order or nest.in_any_order:
@@ -111,7 +111,7 @@ def _applied(
     return Applied(Variant(cut(nest, tile), tile=tile), f"tiles of {sizes} points, {how}")
 
 
-def _normal(nest: Nest, points: Points) -> tuple[Nest, RegisterTile]:
+def one_tile(nest: Nest, points: Points) -> tuple[Nest, RegisterTile]:
     """The nest in normal form, and all of its points as one tile, with a name for each size."""
     seen = normalize_points(
         nest, [a.body for a in points.alternatives], dict(zip(points.names, points.limits, strict=True))
