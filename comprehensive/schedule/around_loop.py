@@ -54,13 +54,13 @@ class AroundLoop:
         said = Comment(f"accumulate({', '.join(names)}): {each} values in registers while the loop runs")
         return (said,) if names else ()
 
-    def begun(self, jam: UnrollAndJam, before: Sequence[Stmt] | None = None) -> tuple[Stmt, ...]:
-        """Return what comes before the loops, or so many of these statements, at points inside of the limits; first
+    def begun(self, jam: UnrollAndJam, before: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """Return statements before a loop at points inside of the limits; first
         values that are alike for all points are those of all, other scalars of points outside of the limits are 0."""
         arrays: list[Stmt] = []
         first: dict[str, Assign] = {}
         statements: list[Stmt] = []
-        for statement in self.before if before is None else before:
+        for statement in before:
             match statement:
                 case Declare(type=type, name=name, initial=initial, span=span):
                     arrays.append(Declare(type, name, jam.shape()))

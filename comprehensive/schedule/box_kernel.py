@@ -40,7 +40,7 @@ def box_kernel(context: TileContext) -> TileKernel:
     (first, *others), (before, *befores) = made, between
     jam = made[-1].jam_around()
     body = (
-        *first.staged(),
+        *first.boxes.tiles(),
         first.thread(),
         *first.feeds(),
         *around.comments(),
@@ -49,7 +49,13 @@ def box_kernel(context: TileContext) -> TileKernel:
         *(
             statement
             for each, statements in zip(others, befores, strict=True)
-            for statement in (Await(ZERO), Barrier(), *each.staged(), *each.feeds(), *each.done(statements))
+            for statement in (
+                Await(ZERO),
+                Barrier(),
+                *each.boxes.tiles(),
+                *each.feeds(),
+                *each.done(statements),
+            )
         ),
         *made[-1].epilogue.stored(jam),
     )

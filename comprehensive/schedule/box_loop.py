@@ -107,10 +107,6 @@ class BoxLoop:
     def epilogue(self) -> BoxEpilogue:
         return BoxEpilogue(self.context, self.boxes, self.around)
 
-    def staged(self) -> tuple[KernelStmt, ...]:
-        """Return the declarations of the places of boxes in shared memory."""
-        return self.boxes.tiles()
-
     def feeds(self) -> tuple[KernelStmt, ...]:
         """Return the declarations of what copies the boxes."""
         pairs = zip(self.copies.comments(), self.copies.feeds(), strict=True)

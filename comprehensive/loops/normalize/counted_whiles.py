@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.diagnostics import Span
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ONE, ZERO, add
 from comprehensive.loops.normalize.counting import counted_from_zero
@@ -54,15 +53,6 @@ class CountedWhile:
     """The changes that belong to the test that ends the loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    start: Expr
-    relation: str
-    bound: Expr
-    step: Expr
-    span: Span
-
-
 def counted(
     loop: While, values: Mapping[str, Expr], types: Mapping[str, ScalarType], name: Namer
 ) -> CountedWhile | None:
@@ -95,7 +85,16 @@ def counted(
         if not type_of(bound, known).is_integer:
             continue
         behind = add(bound, IntLiteral(-offset)) if offset else bound
-        header = _Header(Name(first.name), relation, behind, IntLiteral(step), loop.span)
+        header = For(
+            kind,
+            variable,
+            Name(first.name),
+            relation,
+            behind,
+            IntLiteral(step),
+            tuple[Stmt, ...](),
+            loop.span,
+        )
         turns = counted_from_zero(header, kind, variable, known, kind)
         if turns is not None:
             extent = without_idle_names(tidy(substitute(turns.extent, fixed), known), known)

@@ -94,7 +94,8 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) 
             own.add(found.first.name)
             types = with_declarations(types, (found.first,))
             later = names_read_in(rest) | assigned_scalars(rest)
-            done = (s for s in found.behind if not _names(s.target) <= own - later)
+            idle = set(map(Name, own - later))
+            done = (s for s in found.behind if s.target not in idle)
             statement, rest = found.loop, (*done, *rest)
             inside = {**types, **declared(statement)}
         if not isinstance(statement, For):
@@ -140,10 +141,6 @@ def _without_braces(body: tuple[Stmt, ...], name: Namer) -> tuple[Stmt, ...]:
 def _is_elsewhere(name: str, block: Block, body: tuple[Stmt, ...]) -> bool:
     others = tuple(s for s in body if s is not block)
     return name in declared_names(others) | names_read_in(others) | assigned_scalars(others)
-
-
-def _names(target: Name | Index) -> set[str]:
-    return {target.identifier} if isinstance(target, Name) else {target.array}
 
 
 def _values(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> dict[str, Expr]:

@@ -227,8 +227,8 @@ def test_others_are_left(case: str) -> None:
     assert recipes_of(LEFT[case]).get("rows") is not None
 
 
-def test_loops_of_one_bound_have_one_limit_and_their_steps_add_up() -> None:
-    """What a step costs is the mean of the loops' steps, and a block does the steps of all of them."""
+def test_loops_of_one_bound_have_one_limit_and_arrays_count_along_their_own_loop() -> None:
+    """Three loops have two bounds; `tests/unit/model/test_choice.py` holds the costs of such points."""
     source, _ = CASES["a mean, and what lies around it"]
     rows = plan_of(source, "rows")
     assert rows.kernel.beside
