@@ -12,7 +12,7 @@ import pytest
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.unit.schedule.test_lower_tile import LINE, PLANE, SIZES
-from tests.unit.schedule.tile_runs import run_all, warnings_of
+from tests.unit.schedule.tile_runs import refusable, run_all, warnings_of
 
 CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
     "a window as large as it turns out": (
@@ -92,7 +92,9 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "m": 66, "n": 20, "k": 5}]
-    assert run_all(source, arrays, runs, tmp_path) == set()
+    refused = {number for number, _ in run_all(source, arrays, runs, tmp_path)}
+    # Pieces of many rows are for wide windows.
+    assert refused <= (refusable(source) if name == "a window as large as it turns out" else set())
 
 
 @pytest.mark.toolchain
