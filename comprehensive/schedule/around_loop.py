@@ -18,7 +18,7 @@ from comprehensive.kernel_ir.kernel import AGAIN, Comment
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.access import names_read
-from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Call, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.schedule.context import ZERO, TileContext
@@ -37,6 +37,27 @@ class AroundLoop:
     runs: Mapping[str, Expr]
     are_several: bool = False
     """Whether there are loops beside each other."""
+
+    @staticmethod
+    def of(
+        context: TileContext, loops: Sequence[tuple[For, Mapping[str, Index], Expr]]
+    ) -> tuple[AroundLoop, tuple[tuple[Stmt, ...], ...]]:
+        """Return what is around loops, and the statements before each of them that stand behind the one before.
+
+        Each loop comes with the elements that it assigns and the condition that it has steps.
+        """
+        body = context.tile.alternatives[0].body
+        places = [body.index(loop) for loop, _, _ in loops]
+        begins = [0, *(place + 1 for place in places)]
+        between = tuple(body[begin:place] for begin, place in zip(begins, places, strict=False))
+        held: dict[str, Index] = {}
+        runs: dict[str, Expr] = {}
+        for _, assigned, run in loops:
+            held |= assigned
+            runs |= {name: Binary("||", runs[name], run) if name in runs else run for name in assigned}
+        before = tuple(s for statements in between for s in statements)
+        around = AroundLoop(context, before, body[begins[-1] :], held, runs, are_several=len(loops) > 1)
+        return around, between
 
     @property
     def is_loop_alone(self) -> bool:

@@ -9,12 +9,10 @@ In: a context.  Out: the statements of the kernel::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from comprehensive.kernel_ir.kernel import Await, Barrier
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.kernel_ir.words import most_words
-from comprehensive.metafork.ast import Binary, Declare, Expr, For, Index, Name, Stmt
+from comprehensive.metafork.ast import Declare, Expr, For, Name
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.around_loop import AroundLoop
@@ -31,7 +29,9 @@ def box_kernel(context: TileContext) -> TileKernel:
     tile = context.tile
     nests = loop_nests(context.nest, tile)
     limits = [_limits(context, loops, are_several=len(nests) > 1) for loops in nests]
-    around, between = _around(context, nests, limits)
+    runs = (conjunction([has_steps(limit) for limit in of_loops]) for of_loops in limits)
+    loops = [(each.path[0], each.held, run) for each, run in zip(nests, runs, strict=True)]
+    around, between = AroundLoop.of(context, loops)
     name = Namer(_taken(context))
     made = [
         BoxLoop.of(context.of_loop(number), loops, of_loops, around, name)
@@ -79,25 +79,6 @@ def _limits(context: TileContext, loops: LoopNest, *, are_several: bool) -> tupl
     if are_several:
         return tuple(map(context.bound, loops.path))
     return tuple(context.limit(first + n) for n in range(len(loops.path)))
-
-
-def _around(
-    context: TileContext, nests: Sequence[LoopNest], limits: Sequence[Sequence[Expr]]
-) -> tuple[AroundLoop, list[tuple[Stmt, ...]]]:
-    """Return what is around the loops, and the statements before each of them that stand behind the one before."""
-    body = context.tile.alternatives[0].body
-    places = [body.index(loops.path[0]) for loops in nests]
-    begins = [0, *(place + 1 for place in places)]
-    between = [body[begin:place] for begin, place in zip(begins, places, strict=False)]
-    held: dict[str, Index] = {}
-    runs: dict[str, Expr] = {}
-    for loops, of_loops in zip(nests, limits, strict=True):
-        run = conjunction([has_steps(limit) for limit in of_loops])
-        for array, element in loops.held.items():
-            held[array] = element
-            runs[array] = Binary("||", runs[array], run) if array in runs else run
-    before = tuple(s for statements in between for s in statements)
-    return AroundLoop(context, before, body[begins[-1] :], held, runs, are_several=len(nests) > 1), between
 
 
 def _taken(context: TileContext) -> set[str]:

@@ -7,7 +7,7 @@ each launch, by what it costs there (`comprehensive/machine/cost.py`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -94,14 +94,23 @@ def with_room(
         for alternative in tile.alternatives
     )
     words = max(_words_of_arrays(alternative.body) for alternative in tile.alternatives)
+    return _with_fewer_blocks(
+        kernel, tile, found, lambda points, _: registers + words + (points - 1) * max(1, scalars)
+    )
+
+
+def _with_fewer_blocks(
+    kernel: Kernel, tile: RegisterTile, found: Sequence[Instance], wanted_of: Callable[[int, int], int]
+) -> tuple[Instance, ...]:
+    """The instances, with fewer blocks where so many leave threads far fewer registers than they want, which are a
+    function of the points of a thread and of the registers that are left to it."""
     result: list[Instance] = []
     for instance in found:
         sizes = dict(zip(kernel.constants, instance.sizes, strict=True))
-        threads = prod(size_of(extent, sizes) for extent in kernel.block)
-        points = prod(sizes[c.each] for c in tile.coordinates)
-        wanted = min(MOST_REGISTERS, registers + words + (points - 1) * max(1, scalars))
-        blocks = instance.sizes[-1]
-        if wanted > SLACK * REGISTERS / (threads * blocks):
+        threads, blocks = prod(size_of(extent, sizes) for extent in kernel.block), instance.sizes[-1]
+        points, left = prod(sizes[c.each] for c in tile.coordinates), Fraction(REGISTERS, threads * blocks)
+        wanted = min(MOST_REGISTERS, wanted_of(points, int(left)))
+        if wanted > SLACK * left:
             blocks = max(1, REGISTERS // (threads * wanted))
         result.append(replace(instance, sizes=(*instance.sizes[:-1], blocks)))
     return tuple(dict.fromkeys(result))
@@ -116,17 +125,7 @@ def with_room_for_sums(kernel: Kernel, tile: RegisterTile, found: Sequence[Insta
     sums = _sums_of(tile.alternatives[0].body)
     if sums < 2:
         return tuple(found)
-    result: list[Instance] = []
-    for instance in found:
-        sizes = dict(zip(kernel.constants, instance.sizes, strict=True))
-        threads = prod(size_of(extent, sizes) for extent in kernel.block)
-        points, blocks = prod(sizes[c.each] for c in tile.coordinates), instance.sizes[-1]
-        bound = REGISTERS // (threads * blocks)
-        wanted = min(MOST_REGISTERS, bound + (sums - 1) * points)
-        if wanted > SLACK * bound:
-            blocks = max(1, REGISTERS // (threads * wanted))
-        result.append(replace(instance, sizes=(*instance.sizes[:-1], blocks)))
-    return tuple(dict.fromkeys(result))
+    return _with_fewer_blocks(kernel, tile, found, lambda points, left: left + (sums - 1) * points)
 
 
 def _sums_of(body: Sequence[Stmt]) -> int:

@@ -13,14 +13,14 @@ Every sum keeps its order, so that the result is the same to the bit (`around_lo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from comprehensive.kernel_ir.kernel import Await, Barrier, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.kernel_ir.words import most_words
-from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, Index, Name, Stmt
+from comprehensive.metafork.ast import Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
 from comprehensive.schedule.operand_layout import OperandLayout
@@ -66,16 +66,15 @@ def reduction(
         order,
         first.patch,
         block=None if tile.lanes is None else (first.threads,),
-        extents=(made.parts[0].loop.bound,) if made.around.is_loop_alone else (),
+        extents=(made.parts[0].layout.loop.bound,) if made.around.is_loop_alone else (),
         step=Name(tile.depth),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A loop, the pieces that it reads, and the statements between the loop before it and this one."""
+    """The pieces that a loop reads, and the statements between the loop before it and this one."""
 
-    loop: For
     before: tuple[Stmt, ...]
     layout: OperandLayout
 
@@ -90,22 +89,15 @@ class Reduction:
 
     @staticmethod
     def of(context: TileContext, layout_of: type[OperandLayout]) -> Reduction:
-        body, rest = context.tile.alternatives[0].body, 0
-        parts: list[Part] = []
-        runs: dict[str, Expr] = {}
-        held: dict[str, Index] = {}
+        body, steps = context.tile.alternatives[0].body, context.tile.steps
+        layouts: list[OperandLayout] = []
+        loops: list[tuple[For, Mapping[str, Index], Expr]] = []
         for number, loop in enumerate(reduction_loops(context.nest, context.tile)):
-            held_here, pieces = operands_of(context.nest, context.tile, body, loop)
-            at = body.index(loop)
-            layout = layout_of.of(context.of_loop(number), loop, pieces)
-            parts.append(Part(loop, body[rest:at], layout))
-            steps = layout.limit if context.tile.steps is None else context.tile.steps.count
-            rest, held = at + 1, held | held_here
-            for name in held_here:
-                run = has_steps(steps)
-                runs[name] = Binary("||", runs[name], run) if name in runs else run
-        before = tuple(s for part in parts for s in part.before)
-        around = AroundLoop(context, before, body[rest:], held, runs, are_several=len(parts) > 1)
+            held, pieces = operands_of(context.nest, context.tile, body, loop)
+            layouts.append(layout_of.of(context.of_loop(number), loop, pieces))
+            loops.append((loop, held, has_steps(layouts[-1].limit if steps is None else steps.count)))
+        around, between = AroundLoop.of(context, loops)
+        parts = (Part(before, layout) for layout, before in zip(layouts, between, strict=True))
         return Reduction(context, tuple(parts), around)
 
     def body(self, steps: Steps, ends: Ends) -> tuple[KernelStmt, ...]:
@@ -145,8 +137,8 @@ class Reduction:
     def _steps(self, part: Part, steps: Steps) -> tuple[KernelStmt, ...]:
         """The steps of a loop; where there is a condition of the loop alone, of blocks of which some point may meet
         it."""
-        jam = self._jam(part, (*self.around.before, *part.loop.body))
-        done = steps(part.layout, Step(jam, part.loop, part.layout.pieces))
+        jam = self._jam(part, (*self.around.before, *part.layout.loop.body))
+        done = steps(part.layout, Step(jam, part.layout.loop, part.layout.pieces))
         met = some_point(self.context) if self.context.tile.masked else None
         return done if met is None else (If(met, done, uniform=True),)
 
