@@ -18,6 +18,7 @@ from comprehensive.loops.normalize.points import normalize_points
 from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.schedule.collapse_coordinates import collapsed
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
 from comprehensive.schedule.recipe import RegionRecipe
@@ -26,6 +27,7 @@ from comprehensive.schedule.recipes.registry import (
     ALTERNATIVES,
     IN_ANOTHER_ORDER,
     OF_LOOPS,
+    ON_A_LINE,
     WITH_ATOMIC_UPDATES,
 )
 
@@ -50,10 +52,20 @@ def of_region(
     nest, tile = one_tile(nest, points)
     if atomically_updated(nest):
         return _of_rows(nest, tile, WITH_ATOMIC_UPDATES)
+    on_a_line = _on_a_line(collapsed(nest, tile))
     if in_another_order or nest.in_any_order:
         rows = (*map(_with_split, ALTERNATIVES), *ALSO_IN_ANOTHER_ORDER)
-        return _of_rows(nest, tile, rows)
-    return (*_of_rows(nest, tile, ALTERNATIVES), *_not_allowed(nest, tile))
+        return (*_of_rows(nest, tile, rows), *on_a_line)
+    return (*_of_rows(nest, tile, ALTERNATIVES), *on_a_line, *_not_allowed(nest, tile))
+
+
+def _on_a_line(found: tuple[Nest, RegisterTile] | NotApplicable | None) -> tuple[Tiling, ...]:
+    """Return what recipes make of points whose coordinates are one, or why they are not."""
+    if found is None:
+        return ()
+    if isinstance(found, NotApplicable):
+        return tuple(Tiling(recipe.name, found) for row in ON_A_LINE for recipe in row)
+    return _of_rows(*found, ON_A_LINE)
 
 
 def _of_rows(nest: Nest, tile: RegisterTile, rows: Sequence[Sequence[RegionRecipe]]) -> tuple[Tiling, ...]:

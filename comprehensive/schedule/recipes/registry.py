@@ -42,16 +42,22 @@ ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
     *((SpecializedWindow(*found.sizes),) for found in table("specialized_window")),
     (LongRows(),),
 )
+ON_A_LINE: tuple[tuple[RegionRecipe, ...], ...] = ((Points("collapsed points"),),)
+"""The rows for points whose coordinates are collapsed (`schedule/collapse_coordinates.py`)."""
 WITH_ATOMIC_UPDATES: tuple[tuple[RegionRecipe, ...], ...] = ((Points(),), (PrivateCopies(),))
 """The rows for points that update elements atomically, whose order no tile may rely on."""
 OF_LOOPS: tuple[LoopRecipe, ...] = (OverlappedSweeps(),)
 
 
+_ROWS = (*ALTERNATIVES, *ALSO_IN_ANOTHER_ORDER, *ON_A_LINE, *WITH_ATOMIC_UPDATES)
+RECIPES: tuple[Recipe, ...] = (
+    *IN_ANOTHER_ORDER.values(),
+    *(recipe for row in _ROWS for recipe in row),
+    *OF_LOOPS,
+)
+"""All of them."""
+
+
 def recipe_of(tile: RegisterTile) -> Recipe:
     """The recipe by which a tile is cut."""
-    every: tuple[Recipe, ...] = (
-        *IN_ANOTHER_ORDER.values(),
-        *(recipe for row in (*ALTERNATIVES, *ALSO_IN_ANOTHER_ORDER, *WITH_ATOMIC_UPDATES) for recipe in row),
-        *OF_LOOPS,
-    )
-    return next(recipe for recipe in every if recipe.name == tile.recipe)
+    return next(recipe for recipe in RECIPES if recipe.name == tile.recipe)
