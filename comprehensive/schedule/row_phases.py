@@ -71,6 +71,7 @@ from comprehensive.schedule.phases import (
 )
 from comprehensive.schedule.resident_rows import ResidentRows, Row
 from comprehensive.schedule.row_statements import RowStatements
+from comprehensive.schedule.vector_steps import VectorSteps
 from comprehensive.schedule.walk_ahead import AHEAD
 
 BANKS = 32
@@ -90,6 +91,7 @@ class RowPhases:
     _body: list[KernelStmt] = field(init=False, default_factory=list[KernelStmt])
     _meetings: Meetings = field(init=False)
     _statements: RowStatements = field(init=False)
+    _vectors: VectorSteps = field(init=False)
 
     def __post_init__(self) -> None:
         context = self.context
@@ -100,6 +102,7 @@ class RowPhases:
         taken |= {self._coordinate.name, *context.tile.sizes}
         self._name = Namer(taken)
         self._meetings = Meetings(self._body)
+        self._vectors = VectorSteps(context, self._name)
         self._statements = RowStatements(context, self.resident, self._called, self._name)
 
     # --- sizes
@@ -119,12 +122,12 @@ class RowPhases:
         )
 
     def alignments(self) -> tuple[Alignment, ...]:
-        """Copies of 16 bytes ask for rows that begin at multiples of them."""
+        """Return what accesses of 16 bytes in the :meth:`body` ask for: rows that begin at multiples of them."""
         found: dict[Alignment, None] = {}
         for row in self._staged:
             begin = row.first.subscripts[-1]
             found[Alignment(row.name, () if begin == ZERO else (begin,))] = None
-        return tuple(found)
+        return (*found, *self._vectors.alignments())
 
     # --- names
 
@@ -328,7 +331,8 @@ class RowPhases:
         steps = [
             each
             for time, statement in enumerate(loop.body)
-            for each in statements.step(number, time, statement, loop, place=place)
+            for step in statements.step(number, time, statement, loop, place=place)
+            for each in (self._vectors.of(step) if isinstance(step, For) else (step,))
         ]
         guarded = [s for s in steps if isinstance(s, If) and s.condition == is_there and not s.otherwise]
         is_guarded = bool(guarded) and all(isinstance(s, Declare) or s in guarded for s in steps)

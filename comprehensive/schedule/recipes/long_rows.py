@@ -69,11 +69,14 @@ class LongRows:
         assert not isinstance(distribution, str)
         made = RowPhases(context, ResidentRows(context.nest, tile, distribution))
         (c,) = tile.coordinates
+        body, alignments = made.body(), made.alignments()
         return TileKernel(
-            made.body(),
+            body,
             (*tile.sizes, tile.depth, tile.stages),
             made.words(),
             made.demands(),
+            alignments,
+            (4, 1) if alignments else (),
             block=(product([Name(c.threads), Name(tile.depth)]),),
             lanes=Name(tile.depth),
             interleaved=True,

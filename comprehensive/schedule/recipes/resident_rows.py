@@ -77,14 +77,14 @@ class ResidentLoops:
         resident = ResidentRows(context.nest, tile, distribution)
         made = RowPhases(context, resident)
         (c,) = tile.coordinates
-        is_copied = any(row.is_staged for row in resident.rows.values())
+        body, alignments = made.body(), made.alignments()
         return TileKernel(
-            made.body(),
+            body,
             (*tile.sizes, tile.depth, tile.stages),
             made.words(),
             made.demands(),
-            made.alignments(),
-            (4, 1) if is_copied else (),
+            alignments,
+            (4, 1) if alignments else (),
             block=(product([Name(c.threads), Name(tile.depth)]),),
             lanes=Name(tile.depth),
             interleaved=True,
