@@ -31,7 +31,8 @@ HALF_BYTES = 2
 LEAST_STARTS = 4
 """A block of fewer warps does not start sooner than one of so many."""
 HINDRANCE = 16
-"""The divisor of the cycles that all units but the slowest add to it: they do not overlap as well as they could."""
+"""The divisor of the cycles that all units but the slowest add to it: they do not overlap as well as they could.  Fewer
+warps of several blocks are hindered more: their number is the divisor."""
 MANY_TURNS = 4
 """The turns of blocks on a multiprocessor together, beyond which turns no longer begin at the same time."""
 
@@ -258,7 +259,10 @@ def price(c: Counts[N], block: Block[N], launch: Extent[N]) -> Price[N]:
     )
     slowest = c.named("slowest", reduce(c.most, (part.cycles for part in parts)))
     together = c.named("together", reduce(c.plus, (part.cycles for part in parts)))
-    hindered = c.plus(slowest, c.down(c.minus(together, slowest), c.count(HINDRANCE)))
+    most = c.count(HINDRANCE)
+    warps = c.least(c.times(resident, block.warps), most)
+    divisor = c.named("divisor", c.where_more(resident, c.count(1), warps, most))
+    hindered = c.plus(slowest, c.down(c.minus(together, slowest), divisor))
     return Price(c.plus(c.of_machine("launch_cycles"), hindered), parts, resident, busiest)
 
 

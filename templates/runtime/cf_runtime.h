@@ -546,8 +546,9 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
                       warps_busy),
               cut),
       memory);
+  const cf_count divisor = resident > 1 ? cf_least(cf_times(resident, work->warps), 16) : 16;
   const cf_count launch_cycles = cf_speed(machine->launch_cycles);
-  return held ? cf_plus(launch_cycles, cf_plus(slowest, (together - slowest) / 16)) : CF_SATURATED;
+  return held ? cf_plus(launch_cycles, cf_plus(slowest, (together - slowest) / divisor)) : CF_SATURATED;
 }
 /* ---- the end of what is printed */
 
