@@ -17,14 +17,6 @@ from typing import Literal, Protocol
 from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import kernel_unit
-from comprehensive.codegen.plan import (
-    USUAL_REGISTERS,
-    FunctionPlan,
-    LeafPlan,
-    ProgramPlan,
-    RegionPlan,
-    TilePlan,
-)
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.limits import demand_other_names
@@ -61,6 +53,14 @@ from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Alternative, Leaf, Performance, Tree
+from comprehensive.plan.plan import (
+    USUAL_REGISTERS,
+    FunctionPlan,
+    LeafPlan,
+    ProgramPlan,
+    RegionPlan,
+    TilePlan,
+)
 from comprehensive.poly.apart import check_apart
 from comprehensive.poly.report import METAFORK, Words, check
 from comprehensive.pragmas.read import Models, parse_pragmas

@@ -18,10 +18,7 @@ from typing import Any
 from comprehensive.algebra import Atom, Quotient, System, parameters_of, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.levels import with_levels
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan, TilePlan
-from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.loops.ir import Role, Variant
@@ -34,6 +31,9 @@ from comprehensive.model.turns import TURNS_OF_DATA
 from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, Tree, walk
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, RegionPlan, TilePlan
+from comprehensive.plan.versions import KernelKey
 from comprehensive.values import Rational, demand_computed, demand_known, limits_to_give, value_error
 
 NEXT_BEST = 4

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from comprehensive.asserts import asserts_of
-from comprehensive.codegen.plan import FunctionPlan, LeafPlan, RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.arithmetic import UndefinedBehaviour
@@ -22,6 +21,7 @@ from comprehensive.model.choice import leaf_candidate
 from comprehensive.model.defaults import left_to_launcher
 from comprehensive.model.launched import Launched, launched
 from comprehensive.model.warp_accesses import lines_of
+from comprehensive.plan.plan import FunctionPlan, LeafPlan, RegionPlan, TilePlan
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
 
 

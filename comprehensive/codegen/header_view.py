@@ -16,31 +16,26 @@ from comprehensive.codegen.dispatch import (
     Fact,
     Guard,
     Names,
+    as_texts,
     dispatch,
-    host_values,
     is_size,
     names_beside,
 )
-from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.leaf_view import LeafCosts, leaf_costs
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
 from comprehensive.codegen.tile_view import TileCosts, tile_costs
 from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
 from comprehensive.loops.sizes import sizes
+from comprehensive.plan.default_search import LARGEST_EXPONENT, coarse_exponents, known_early, neighbours
+from comprehensive.plan.interface import Argument, Interface, interface
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
 
 INTERFACE_VERSION = 4
 """The version of the part that generated headers share; raised with every incompatible change of it."""
 
 CANDIDATES = 4096
 """The most parameter choices that one search may try."""
-
-LARGEST_EXPONENT = 10
-"""Searches among powers of two end at 2**10: no extent of a block is larger."""
-
-MOST_TRIED = 6
-"""Parameters of a function for which the choice of defaults tries several values of each."""
 
 NEIGHBOURS = 39
 """The number of values that `cf_neighbour` knows."""
@@ -179,7 +174,7 @@ class HeaderView:
 
 
 def header_view(plan: ProgramPlan, version: str) -> HeaderView:
-    """The view of a program. CompileError as :func:`comprehensive.codegen.interface.interface` raises it."""
+    """The view of a program. CompileError as :func:`comprehensive.plan.interface.interface` raises it."""
     return HeaderView(
         version=version,
         input_name=c_comment(plan.source_path),
@@ -263,23 +258,6 @@ def _tuned_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
     return tuple(arguments[name] for name, _ in plan.tuned[0].sizes)
 
 
-def coarse_exponents(parameters: int) -> tuple[int, ...]:
-    """Return the exponents of the powers of two with which each program parameter is tried first.
-
-    They give some dozens of candidates in all.
-    """
-    if parameters <= 1:
-        return tuple(range(LARGEST_EXPONENT + 1))
-    if parameters > MOST_TRIED:
-        return (0,)
-    return {2: (0, 1, 3, 5, 7, 9), 3: (0, 2, 4, 6, 8), 4: (0, 3, 5)}.get(parameters, (0, 4))
-
-
-def neighbours(parameters: int) -> int:
-    """Return the number of candidates that differ from one by a factor of two, or not at all, in each parameter."""
-    return 3**parameters if 2 <= parameters <= 4 else 0
-
-
 def most_values(parameters: int, wanted: int) -> int:
     """Return the number of values that each parameter may take so that all combinations are within `CANDIDATES`."""
     values = wanted
@@ -319,15 +297,8 @@ def _read_of_values(region: RegionView) -> str:
 def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> RegionView:
     names = region.names
     leaves, tiles = leaf_costs(planned, region), tile_costs(planned, region)
-    passed = [a.name for a in host.everything]
-    wanted = dict.fromkeys(a.name for a in (*region.sizes, *leaves.sizes))
-    of_tile = dict.fromkeys(
-        name for plan in planned.single for _, limit in plan.kernel.limits for name in names_read(limit)
-    )
-    computed = host_values(planned.nest, (*wanted, *of_tile), passed)
-    knows_tile = computed is not None and of_tile.keys() <= {*passed, *(a.name for a, _ in computed)}
-    if not knows_tile:
-        computed = host_values(planned.nest, wanted, passed)
+    known = known_early(planned, host)
+    computed = as_texts(planned.nest, known.scalars)
     machine = f"const cf_machine *{names.machine}"
     sizes = [a.declaration for a in region.sizes]
     params = f"const {region.params_type} *{names.params}"
@@ -338,7 +309,7 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
     arguments = (
         _value_arguments(region.sizes, own),
         _value_arguments(leaves.sizes, own),
-        _tile_arguments(tiles, own, {a.name for a, _ in computed or ()}) if tiles and knows_tile else "",
+        _tile_arguments(tiles, own, {a.name for a, _ in computed or ()}) if tiles and known.tiles else "",
     )
     read = tuple(a for a in host.program if mentions(f"{values} {' '.join(arguments)}", a.name))
     return RegionView(
@@ -376,7 +347,7 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
         value_idle=(*(a.name for a in read), *(argument.name for argument, _ in computed or ())),
         leaf_value_arguments=arguments[1],
         tile_value_arguments=arguments[2],
-        knows_tile=knows_tile and tiles is not None and tiles.single > 0,
+        knows_tile=known.tiles,
         leaf_costs=leaves,
         tiles=tiles,
     )

@@ -16,8 +16,6 @@ from typing import Protocol
 
 from comprehensive.codegen.dispatch import Dispatch, dispatch
 from comprehensive.codegen.header_view import RegionView
-from comprehensive.codegen.interface import Argument, Interface
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.tables import Table, tables_of
 from comprehensive.kernel_ir.axes import axis_extents
 from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
@@ -26,6 +24,8 @@ from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.interface import Argument, Interface
+from comprehensive.plan.plan import RegionPlan, TilePlan
 
 
 class KernelNames(Protocol):

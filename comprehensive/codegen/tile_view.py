@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from comprehensive.algebra import Atom, System
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, guard
-from comprehensive.codegen.interface import Argument
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.kernel_ir.c_expr import c_comment, count, mentions, wide
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
@@ -21,6 +19,8 @@ from comprehensive.loops.ir import Role
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.interface import Argument
+from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.schedule.instances import Instance
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from math import prod
 
 from comprehensive.algebra import with_quotients
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.kernel_ir.kernel import Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.arithmetic import UndefinedBehaviour
@@ -25,6 +24,7 @@ from comprehensive.metafork.printer import print_expr
 from comprehensive.model.launched import stairs_of
 from comprehensive.model.leaf_cost import leaf_cost
 from comprehensive.model.values import stride, wide_value
+from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.schedule.instances import Instance
 
 VECTOR_BYTES = 16

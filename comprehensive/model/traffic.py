@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.plan import Traffic
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Assign, Binary, Conditional, Declare, Expr, For, Index, Stmt
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.plan.plan import Traffic
 from comprehensive.schedule.operands import limiting_loops, loops_beside
 
 

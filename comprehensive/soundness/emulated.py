@@ -15,8 +15,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan, TilePlan
 from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
@@ -26,6 +24,8 @@ from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import Binary, IntLiteral, Name, ScalarType
 from comprehensive.metafork.walk import statements_in
 from comprehensive.model.choice import size_obstacle
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, TilePlan
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.ir import Role
 from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.device import Device
 from comprehensive.model.choice import candidates, leaf_candidate, sweeps_left
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import Candidate, Order, tile_of, values_at
 

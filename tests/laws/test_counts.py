@@ -27,7 +27,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from comprehensive.codegen.plan import LeafPlan
 from comprehensive.counters.work import UncountableError, Work, total, work_of_kernel
 from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.driver import Compilation, compile_text
@@ -59,6 +58,7 @@ from comprehensive.model.launched import Launched, launched
 from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.leaf_sites import leaf_profile
 from comprehensive.model.touch import Touch
+from comprehensive.plan.plan import LeafPlan
 from tests.compiled_specs import OPTIONS, SPECS, compiled
 from tests.examples import quick_of
 from tests.fuzz.grammar.program import generate

@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.codegen.dispatch import dispatch
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.codegen.tile_view import tile_costs
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.machine.counts import SATURATED
@@ -23,6 +21,8 @@ from comprehensive.machine.device import device_names, load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.model.choice import candidates, chosen
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import RegionPlan
 from tests.compiled_specs import compiled, texts
 from tests.examples import examples
 from tests.unit.codegen.compiled import WARNINGS, compile_text

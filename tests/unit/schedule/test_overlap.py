@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.plan.interface import interface
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler

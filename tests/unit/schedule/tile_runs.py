@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file, tree_of_tiles
 from comprehensive.generate import outputs, source_texts
 from comprehensive.loops.ir import Variant
@@ -19,6 +18,7 @@ from comprehensive.loops.normalize import normalize
 from comprehensive.metafork.ast import Binary
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.interface import interface
 from comprehensive.schedule.recipes.window_product import SHORTEST_PIECE
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build

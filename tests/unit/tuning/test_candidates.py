@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import register_cliffs
 from comprehensive.model.choice import candidates as choice_candidates
 from comprehensive.model.choice import chosen
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import admitted, candidates, capped, points, tile_of

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from comprehensive.algebra import Quotient, System
-from comprehensive.codegen.profile import NOTHING, Profile
-from comprehensive.codegen.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import atomically_updated, substitute
 from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function, IntLiteral
+from comprehensive.plan.profile import NOTHING, Profile
+from comprehensive.plan.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.schedule.instances import Instance
 
 T = TypeVar("T")
@@ -164,6 +164,11 @@ class RegionPlan:
     def several(self) -> TilePlan | None:
         """The kernel that does several sweeps in one launch, if there is one."""
         return next((plan for plan in self.tilings if plan.sweeps is not None), None)
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        """The systems of all leaves, then of all dead ends."""
+        return (*(leaf.system for leaf in self.leaves), *self.dead_ends)
 
     @property
     def nests(self) -> tuple[Nest, ...]:
