@@ -34,7 +34,7 @@ from comprehensive.embedding.demoted import slots_of, with_limit, with_slots
 from comprehensive.embedding.targets import Targets
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.build import build
-from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.loops.normalize import normalize
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import all_names
@@ -431,18 +431,18 @@ def region_plan(
     plans: list[TilePlan] = []
     number, point_registers = len(leaves), registers_of_a_point(nest) if grown else 0
     for recipe, tiles in grown:
-        kind = _kind(tiles)
-        ending = f"{kind}{sum(_kind(other) == kind for _, other in grown[: len(plans)]) or ''}"
+        kind = _only_leaf(tiles)[1].kind
+        ending = f"{kind.ending}{sum(plan.tile_kind is kind for plan in plans) or ''}"
         plans.append(tile_plan(f"{nest.name}_{ending}", recipe, tiles, number, point_registers))
         number += len(plans[-1].instances)
     return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tuple(plans), tree.quotients)
 
 
-def _kind(tiles: Tree[Variant]) -> Literal["tile", "time"]:
-    """The kind that the name of a kernel over tiles ends in."""
+def _only_leaf(tiles: Tree[Variant]) -> tuple[Leaf[Variant], RegisterTile]:
+    """The leaf of a tree over tiles, and how points are cut there."""
     (leaf,) = tiles.leaves
     assert leaf.fragment.tile is not None
-    return "tile" if leaf.fragment.tile.sweeps is None else "time"
+    return leaf, leaf.fragment.tile
 
 
 def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, registers: int) -> TilePlan:
@@ -450,9 +450,8 @@ def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, register
 
     ``registers`` are those of a thread that does one point.
     """
-    (leaf,) = tiles.leaves
-    kernel, tile = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest))), leaf.fragment.tile
-    assert tile is not None
+    leaf, tile = _only_leaf(tiles)
+    kernel = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest)))
     recipe_instances = recipe_of(tile).instances(kernel, tile)
     instances = meeting_constraints(kernel, with_room(kernel, tile, recipe_instances, registers))
     instances = some_launch(kernel, instances, tile.conditions) or instances
@@ -464,8 +463,9 @@ def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, register
         instances,
         tile.coordinates,
         traffic(leaf.fragment.nest, tile),
-        lambda instance, together: tile_work(kernel, leaf.fragment, instance.sizes, together),
+        lambda instance, together: tile_work(kernel, leaf.fragment.nest, tile, instance.sizes, together),
         recipe,
+        tile.kind,
         tile.sweeps,
         tile.reassociated,
         tile.conditions,

@@ -62,6 +62,8 @@ class Case:
     applies: bool | None
     conditions: tuple[Condition, ...]
     notes: tuple[str, ...]
+    runs: str
+    """The words that say that it does, of a tile that it fits."""
     change: Mapping[str, int] | None = None
     """The nearest program parameters at which a leaf runs that does not; empty where none was found."""
 
@@ -129,7 +131,16 @@ def explain(
         program = tuple(s.name for s in nest.with_role(Role.PROGRAM) if s.name in values)
         cases = [
             _with_change(
-                _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions), demanded),
+                _case(
+                    "leaf",
+                    "runs",
+                    found.index,
+                    found.simplified,
+                    tree,
+                    point,
+                    _notes(found.decisions),
+                    demanded,
+                ),
                 asserts.restricted(found.simplified),
                 point,
                 program,
@@ -140,6 +151,7 @@ def explain(
         ] + [
             _case(
                 "dead end",
+                "applies: no variant, the dispatcher refuses",
                 dead.index,
                 dead.simplified,
                 tree,
@@ -260,6 +272,7 @@ def _notes(decisions: tuple[Any, ...]) -> tuple[str, ...]:
 
 def _case(
     kind: str,
+    runs: str,
     index: int,
     system: System,
     tree: Tree[Variant],
@@ -277,7 +290,7 @@ def _case(
         applies = False
     else:
         applies = None if any(c.holds is None for c in conditions) else True
-    return Case(kind, index, applies, conditions, notes)
+    return Case(kind, index, applies, conditions, notes, runs)
 
 
 def _with_change(
@@ -307,7 +320,18 @@ def _tiles(
         sizes = tile.sizes(instance)
         note = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         index = region.tile_of(tile.first + number)
-        cases.append(_case(tile.kind, index, tile.system, tree, {**point, **sizes}, (note,), demanded))
+        cases.append(
+            _case(
+                tile.kind,
+                tile.tile_kind.fits,
+                index,
+                tile.system,
+                tree,
+                {**point, **sizes},
+                (note,),
+                demanded,
+            )
+        )
     return cases
 
 
@@ -395,15 +419,9 @@ def _ranking_lines(ranking: Ranking, assumed: Sequence[int]) -> list[str]:
 
 def _case_lines(case: Case) -> list[str]:
     name = f"{case.kind} {case.index}"
-    runs = {
-        "leaf": "runs",
-        "dead end": "applies: no variant, the dispatcher refuses",
-        "register tile": "fits",
-        "time tile": "fits, where four sweeps of the loop or more are left",
-    }[case.kind]
     match case.applies:
         case True:
-            lines = [f"  {name} {runs}"]
+            lines = [f"  {name} {case.runs}"]
             lines += [f"      {c.text}: {c.numbers}" for c in case.conditions]
         case False:
             lines = [f"  {name} does not"]

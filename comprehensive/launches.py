@@ -144,11 +144,7 @@ def _case(
     tiling = None if number is None else region.tiling_of(number)
     if tiling is not None and number is not None:
         plan, sizes = tiling
-        launch = (
-            None
-            if missing
-            else launched(plan.kernel, plan.nest, known, sizes, 1 if plan.sweeps is None else 3)
-        )
+        launch = None if missing else launched(plan.kernel, plan.nest, known, sizes)
         name = f"{plan.kind} {region.tile_of(number)}"
         return Case(region.name, name, plan.kernel, plan.nest, None, plan, sizes, known, missing, launch)
     if number is None and not missing:

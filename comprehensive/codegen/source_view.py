@@ -227,7 +227,7 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         smallest=tuple(smallest),
         regions=regions,
         memories=len(plan.function.memory),
-        has_time=any(region.several is not None for region in regions),
+        has_time=any(region.several for region in regions),
         host_declaration=", ".join(("cf_call *cf_state", *(a.declaration for a in host.everything))),
         host_arguments=", ".join(("&cf_state", *chosen)),
     )

@@ -108,26 +108,19 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
         sizes=sizes,
         limits=bounds,
         unused=(
-            *(() if region.several is not None else ("cf_sweeps",)),
+            *(() if region.several else ("cf_sweeps",)),
             *(() if is_vectored else ("cf_together",)),
         ),
         works=tuple(works),
         instances=tuple(instances),
         single=sum(len(plan.instances) for plan in region.single),
-        most_sweeps=tuple(
-            most_sweeps(plan, i) for plan in region.tilings if plan.sweeps for i in plan.instances
-        ),
+        most_sweeps=tuple(plan.most_sweeps(i) for plan in region.several for i in plan.instances),
         elements=_ELEMENTS if is_vectored else "",
     )
 
 
 _ELEMENTS = """cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1."""
-
-
-def most_sweeps(plan: TilePlan, instance: Instance) -> int:
-    """Return the most sweeps that one launch of an instance does."""
-    return 1 if plan.sweeps is None else plan.sizes(instance)[plan.sweeps.most]
 
 
 def _instance(
@@ -206,11 +199,7 @@ def _row_of(kernel: Kernel, first: int) -> str:
 
 def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[str, str, str]:
     """Return the whole steps of a block, those that are not whole, and their turns."""
-    if plan.sweeps is not None:
-        return "cf_number_of(cf_sweeps)", "", ""
-    if not plan.loop_limits:
-        return "0", "", ""
-    of_loops = [f"cf_number_of({limits[number]})" for number in plan.loop_limits]
+    of_loops = [f"cf_number_of({name})" for name in plan.turns(limits, "cf_sweeps")]
     outer, done = ([], of_loops) if plan.kernel.beside else (of_loops[:-1], of_loops[-1:])
     length = plan.step(instance)
     if length == 1:

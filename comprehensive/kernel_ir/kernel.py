@@ -388,9 +388,9 @@ class Kernel:
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
 
     @property
-    def has_one_row(self) -> bool:
-        """Whether all blocks are along x, as those of a kernel over tiles are, which find their tiles themselves."""
-        return bool(self.constants)
+    def does_sweeps(self) -> bool:
+        """Whether a launch says how many sweeps it does."""
+        return any(p.source is Source.SWEEPS for p in self.parameters)
 
     @property
     def shared_words_text(self) -> str:

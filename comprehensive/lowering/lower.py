@@ -84,7 +84,7 @@ from comprehensive.schedule.lower_tile import lower_tile
 
 def lower(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` that computes the variant."""
-    if variant.tile is not None or variant.register_cap is None:
+    if variant.register_cap is None:
         return _lowered(variant, name)
     free = _lowered(replace(variant, register_cap=None), name)
     return replace(free, register_cap=variant.register_cap)

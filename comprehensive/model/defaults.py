@@ -196,7 +196,7 @@ class _Search:
         if region.name not in self.tiles:
             known = {**dict.fromkeys((s.name for t in region.tilings for s in t.nest.scalars), 0), **values}
             found = tile_candidates(region, self.machine, known, together=ALIGNED, sweeps_left=1)
-            prices = [c.cost.cycles for c in found if c.cost is not None and c.kind == "register tile"]
+            prices = [c.cost.cycles for c in found if c.cost is not None and c.sweeps == 1]
             self.tiles[region.name] = min(prices, default=SATURATED)
         return self.tiles[region.name]
 

@@ -14,7 +14,7 @@ from comprehensive.algebra import Quotient, System
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import atomically_updated, substitute
-from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
+from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps, TileKind
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function, IntLiteral
 from comprehensive.plan.profile import NOTHING, Profile
@@ -62,7 +62,7 @@ class Traffic:
 class TilePlan:
     """A kernel of a region over tiles, for any program parameters; tried before the leaves.
 
-    Its instances are numbered as leaves are, from ``first`` on.  With ``sweeps`` they are time tiles.
+    Its instances are numbered as leaves are, from ``first`` on.
     """
 
     kernel: Kernel
@@ -79,7 +79,8 @@ class TilePlan:
     choice."""
     recipe: str
     """The name of the recipe by which the tiles are cut."""
-    sweeps: Sweeps | None = None
+    tile_kind: TileKind = TileKind.REGISTER
+    sweeps: Sweeps = Sweeps()
     reassociated: bool = False
     """Whether sums are added up in another order than that of the source."""
     conditions: tuple[Expr, ...] = ()
@@ -104,7 +105,16 @@ class TilePlan:
 
     @property
     def kind(self) -> str:
-        return "register tile" if self.sweeps is None else "time tile"
+        return self.tile_kind.shown
+
+    def turns(self, counted: Sequence[T], sweeps: T) -> tuple[T, ...]:
+        """Return what blocks do in steps: turns of the loops that limits bound, outermost first, or sweeps."""
+        swept = (sweeps,) if self.kernel.does_sweeps else ()
+        return (*(counted[number] for number in self.loop_limits), *swept)
+
+    def most_sweeps(self, instance: Instance) -> int:
+        """Return the most sweeps that one launch of an instance does."""
+        return size_of(self.sweeps.most, self.sizes(instance))
 
     def step(self, instance: Instance) -> int:
         """Return how many turns of the serial loop a step of the work of an instance is; 1 for a sweep."""
@@ -158,12 +168,12 @@ class RegionPlan:
     @property
     def single(self) -> tuple[TilePlan, ...]:
         """The kernels over tiles that do one sweep."""
-        return tuple(plan for plan in self.tilings if plan.sweeps is None)
+        return tuple(plan for plan in self.tilings if not plan.kernel.does_sweeps)
 
     @property
-    def several(self) -> TilePlan | None:
+    def several(self) -> tuple[TilePlan, ...]:
         """The kernel that does several sweeps in one launch, if there is one."""
-        return next((plan for plan in self.tilings if plan.sweeps is not None), None)
+        return tuple(plan for plan in self.tilings if plan.kernel.does_sweeps)
 
     @property
     def systems(self) -> tuple[System, ...]:

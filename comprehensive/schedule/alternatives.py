@@ -17,6 +17,7 @@ from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.points import normalize_points
 from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
@@ -107,7 +108,7 @@ def _applied(
     nest, tile = fitted
     tile = replace(tile, recipe=recipe)
     sizes = " x ".join((*("1" for _ in tile.batch), *(f"({c.threads}*{c.each})" for c in tile.coordinates)))
-    how = "in registers" if tile.sweeps is None else f"up to {tile.sweeps.most} sweeps a launch"
+    how = tile.kind.how.format(most=print_expr(tile.sweeps.most))
     return Applied(Variant(cut(nest, tile), tile=tile), f"tiles of {sizes} points, {how}")
 
 

@@ -89,11 +89,8 @@ def with_room(
     (`recipes/points.py`).  Compilers keep to the number of blocks, and spill where it is too large: cfd of Rodinia
     1,128 bytes a thread (measured with nvcc 13.0 for sm_90; 1.57 times as fast without the bound on one H200).
     """
-    scalars = max(
-        sum(isinstance(s, Declare) for s in statements_in(alternative.body))
-        for alternative in tile.alternatives
-    )
-    words = max(_words_of_arrays(alternative.body) for alternative in tile.alternatives)
+    scalars = max(sum(isinstance(s, Declare) for s in statements_in(body)) for body in tile.bodies)
+    words = max(map(_words_of_arrays, tile.bodies))
     return _with_fewer_blocks(
         kernel, tile, found, lambda points, _: registers + words + (points - 1) * max(1, scalars)
     )

@@ -442,7 +442,7 @@ class _Runs:
         asked = [
             region
             for region in self.plan.regions
-            if region.several is not None and tile >= region.tile_of(region.several.first)
+            if any(tile >= region.tile_of(plan.first) for plan in region.several)
         ]
         ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
         bits = {p.name for p in self.plan.function.parameters if p.type is ScalarType.BFLOAT16}

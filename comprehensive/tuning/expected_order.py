@@ -48,8 +48,9 @@ def _cycles(
     if tile == 0:
         return _leaf_cycles(region, values, machine)
     left = sweeps_left(region, values)
-    found = candidates(region, machine, values, addresses={}, sweeps_left=left)
-    asked = [c for c in found if c.number == tile] or [c for c in found if c.kind == "register tile"]
+    every = candidates(region, machine, values, addresses={}, sweeps_left=left)
+    found = [c for c in every if c.kind != "leaf"]
+    asked = [c for c in found if c.number == tile] or [c for c in found if c.sweeps == 1]
     return min((c.cost.cycles / c.sweeps for c in asked if c.cost is not None), default=SATURATED)
 
 

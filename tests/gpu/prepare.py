@@ -246,7 +246,7 @@ def program(stem: str, plan: FunctionPlan, *, exact_sums: bool) -> str:
         params=f"    const {function}_params params = {{ {program_values or '0'} }};\n",
         launch=launch,
         first_time=min(
-            (r.tile_of(r.several.first) for r in plan.regions if r.several is not None), default=1 << 30
+            (r.tile_of(several.first) for r in plan.regions for several in r.several), default=1 << 30
         ),
         serial=serial,
         compare="".join(

@@ -131,13 +131,11 @@ def cases(name: str) -> Iterator[Case]:
         for seed in range(POINTS):
             for kernel, leaf in leaves.items():
                 if (values := integers(leaf.nest, region.nest, seed)) is not None:
-                    yield from at(kernel, leaf.nest, values, {}, 1, leaf)
+                    yield from at(kernel, leaf.nest, values, {}, leaf)
             for plan in region.tilings:
                 sizes = plan.sizes(Random(seed).choice(plan.instances))
                 if (values := integers(plan.nest, region.nest, seed)) is not None:
-                    yield from at(
-                        plan.kernel, plan.nest, values, sizes, 1 if plan.sweeps is None else 3, None
-                    )
+                    yield from at(plan.kernel, plan.nest, values, sizes, None)
 
 
 def integers(nest: Nest, of_region: Nest, seed: int) -> dict[str, int] | None:
@@ -155,12 +153,11 @@ def at(
     nest: Nest,
     values: Mapping[str, int],
     sizes: Mapping[str, int],
-    sweeps: int,
     leaf: LeafPlan | None,
 ) -> Iterator[Case]:
     """A point, with the first and with the other cases of conditions; none where nothing is launched."""
     try:
-        launch = launched(kernel, nest, values, sizes, sweeps)
+        launch = launched(kernel, nest, values, sizes)
     except UndefinedBehaviour:
         return
     if min(*launch.grid, *launch.block) >= 1 and launch.threads <= MOST_THREADS:

@@ -166,8 +166,7 @@ def compared(over_tiles: Nest, tile: RegisterTile, at: Sequence[Point], seed: st
             s.name: random.choice(LENGTHS if s.name in (tile.depth, tile.stages) else TILE_SIZES)
             for s in over_tiles.with_role(Role.TILE)
         }
-        if tile.sweeps is not None:
-            sizes[tile.sweeps.most] = 1
+        sizes |= dict.fromkeys(tile.sweeps.sizes, 1)
         arguments = {**point.arguments, **sizes}
         if not holds_preconditions(launched, all_scalars(launched, arguments, point.step)):
             continue
