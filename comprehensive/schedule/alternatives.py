@@ -22,13 +22,7 @@ from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
 from comprehensive.schedule.recipe import RegionRecipe
-from comprehensive.schedule.recipes.registry import (
-    ALSO_IN_ANOTHER_ORDER,
-    ALTERNATIVES,
-    IN_ANOTHER_ORDER,
-    OF_LOOPS,
-    WITH_ATOMIC_UPDATES,
-)
+from comprehensive.schedule.recipes.registry import OF_LOOPS, Where, only_in_any_order, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +44,20 @@ def of_region(
         return (Tiling("points", points),)
     nest, tile = one_tile(nest, points)
     if atomically_updated(nest):
-        return _of_rows(nest, tile, WITH_ATOMIC_UPDATES)
+        return _of_rows(nest, tile, Where.ATOMIC)
     if in_another_order or nest.in_any_order:
-        rows = (*map(_with_split, ALTERNATIVES), *ALSO_IN_ANOTHER_ORDER)
-        return _of_rows(nest, tile, rows)
-    return (*_of_rows(nest, tile, ALTERNATIVES), *_not_allowed(nest, tile))
+        return _of_rows(nest, tile, Where.IN_ORDER | Where.IN_ANY_ORDER)
+    return (*_of_rows(nest, tile, Where.IN_ORDER), *_not_allowed(nest, tile))
 
 
-def _of_rows(nest: Nest, tile: RegisterTile, rows: Sequence[Sequence[RegionRecipe]]) -> tuple[Tiling, ...]:
-    return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
-
-
-def _with_split(row: Sequence[RegionRecipe]) -> Sequence[RegionRecipe]:
-    """Return a row of recipes, before them the one that adds up sums in another order."""
-    first, *_ = row
-    return (IN_ANOTHER_ORDER[first.name], *row) if first.name in IN_ANOTHER_ORDER else row
+def _of_rows(nest: Nest, tile: RegisterTile, where: Where) -> tuple[Tiling, ...]:
+    return tuple(found for row in rows(where) for found in _up_to_one_that_fits(nest, tile, row))
 
 
 def _not_allowed(nest: Nest, tile: RegisterTile) -> Iterator[Tiling]:
     """Yield the recipes that would stand beside the others if sums might be added up in another order."""
     reason = "it adds up sums in another order than the source, which --reassociate allows"
-    for recipe in (recipe for row in ALSO_IN_ANOTHER_ORDER for recipe in row):
+    for recipe in only_in_any_order():
         if isinstance(recipe.fit(nest, tile), RegisterTile):
             yield Tiling(recipe.name, NotApplicable(reason))
 
