@@ -21,7 +21,7 @@ from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
 from comprehensive.codegen.levels import with_levels
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
-from comprehensive.loops.ir import Role, Variant
+from comprehensive.loops.ir import Role, TileKind, Variant
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.model.choice import sweeps_left
@@ -34,6 +34,7 @@ from comprehensive.optimize.tree import Branch, Tree, walk
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan, RegionPlan, TilePlan
 from comprehensive.plan.versions import KernelKey
+from comprehensive.schedule.instances import measured_on
 from comprehensive.values import Rational, demand_computed, demand_known, limits_to_give, value_error
 
 NEXT_BEST = 4
@@ -62,8 +63,6 @@ class Case:
     applies: bool | None
     conditions: tuple[Condition, ...]
     notes: tuple[str, ...]
-    runs: str
-    """The words that say that it does, of a tile that it fits."""
     change: Mapping[str, int] | None = None
     """The nearest program parameters at which a leaf runs that does not; empty where none was found."""
 
@@ -92,6 +91,8 @@ class RegionExplanation:
     """The asserts of the program, quoted, that only the generated code can test."""
     assumed: tuple[int, ...] = ()
     """The lines of loops of which data decides the turns; expected cycles are for ``TURNS_OF_DATA`` of them."""
+    measured_on: str = ""
+    """The architecture on which the sizes of tiles were measured, where the device has another one."""
 
 
 def explain(
@@ -131,16 +132,7 @@ def explain(
         program = tuple(s.name for s in nest.with_role(Role.PROGRAM) if s.name in values)
         cases = [
             _with_change(
-                _case(
-                    "leaf",
-                    "runs",
-                    found.index,
-                    found.simplified,
-                    tree,
-                    point,
-                    _notes(found.decisions),
-                    demanded,
-                ),
+                _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions), demanded),
                 asserts.restricted(found.simplified),
                 point,
                 program,
@@ -151,7 +143,6 @@ def explain(
         ] + [
             _case(
                 "dead end",
-                "applies: no variant, the dispatcher refuses",
                 dead.index,
                 dead.simplified,
                 tree,
@@ -188,6 +179,7 @@ def explain(
                 unchecked=asserts.unchecked,
                 defaults=chosen,
                 assumed=_assumed(region),
+                measured_on=measured_on() if region.tilings and device.arch != measured_on() else "",
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
@@ -272,7 +264,6 @@ def _notes(decisions: tuple[Any, ...]) -> tuple[str, ...]:
 
 def _case(
     kind: str,
-    runs: str,
     index: int,
     system: System,
     tree: Tree[Variant],
@@ -290,7 +281,7 @@ def _case(
         applies = False
     else:
         applies = None if any(c.holds is None for c in conditions) else True
-    return Case(kind, index, applies, conditions, notes, runs)
+    return Case(kind, index, applies, conditions, notes)
 
 
 def _with_change(
@@ -320,18 +311,7 @@ def _tiles(
         sizes = tile.sizes(instance)
         note = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         index = region.tile_of(tile.first + number)
-        cases.append(
-            _case(
-                tile.kind,
-                tile.tile_kind.fits,
-                index,
-                tile.system,
-                tree,
-                {**point, **sizes},
-                (note,),
-                demanded,
-            )
-        )
+        cases.append(_case(tile.kind, index, tile.system, tree, {**point, **sizes}, (note,), demanded))
     return cases
 
 
@@ -365,6 +345,10 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
             )
         if region.ranking is not None:
             lines += _ranking_lines(region.ranking, region.assumed)
+            if region.measured_on:
+                lines.append(
+                    f"  sizes of tiles were measured on {region.measured_on}: here others may be faster"
+                )
         elif region.missing:
             lines.append(f"  for a ranking give a value to {', '.join(region.missing)}")
         lines += [f"  {line}" for line in not_checked(region.unchecked)]
@@ -419,9 +403,11 @@ def _ranking_lines(ranking: Ranking, assumed: Sequence[int]) -> list[str]:
 
 def _case_lines(case: Case) -> list[str]:
     name = f"{case.kind} {case.index}"
+    of_tiles = {kind.shown: kind.fits for kind in TileKind}
+    runs = {"leaf": "runs", "dead end": "applies: no variant, the dispatcher refuses", **of_tiles}[case.kind]
     match case.applies:
         case True:
-            lines = [f"  {name} {case.runs}"]
+            lines = [f"  {name} {runs}"]
             lines += [f"      {c.text}: {c.numbers}" for c in case.conditions]
         case False:
             lines = [f"  {name} does not"]

@@ -52,6 +52,11 @@ def table(name: str) -> tuple[Instance, ...]:
     return tuple(Instance(tuple(sizes)) for sizes in fact_table("instances.toml")[name])
 
 
+def measured_on() -> str:
+    """Return the architecture of the devices on which the sizes of all tables were measured."""
+    return fact_table("instances.toml")["device"]
+
+
 def time_instances(halo: Sequence[int]) -> tuple[Instance, ...]:
     """The instances of several sweeps that read so far away along each coordinate; the farther, the fewer sweeps."""
     found: list[Instance] = []
