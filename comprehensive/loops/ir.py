@@ -56,6 +56,10 @@ class Role(Enum):
     """A size of a register tile that the tool has added: a constant of each instance of the kernel, at least 1."""
 
 
+AXES = ("x", "y", "z")
+"""The axes along which a grid and a block have extents."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A scalar that the region reads and never writes.

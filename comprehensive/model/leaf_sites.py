@@ -20,13 +20,13 @@ from functools import lru_cache
 from typing import assert_never
 
 from comprehensive.diagnostics import Span
-from comprehensive.kernel_ir.axes import AXES, axis_extents, on_axes
+from comprehensive.kernel_ir.axes import axis_extents, on_axes
 from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import AXES, Nest
 from comprehensive.loops.types import exact_product
 from comprehensive.machine.sites import MOST_LOOPS, ROUND, UNKNOWN, Access, Context, Region, Sites
 from comprehensive.metafork.ast import (
