@@ -43,7 +43,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.rewrite import map_expression, with_bodies, with_own_expressions
-from comprehensive.metafork.walk import children, declared, statements_in, subexpressions
+from comprehensive.metafork.walk import children, declared, own_expressions, statements_in, subexpressions
 
 MAX_CONDITIONS = 3
 """Distinct conditions moved out of one band: 2**3 copies at most."""
@@ -154,12 +154,9 @@ def _conditions(
         if at_loops and not _has_loop((statement,)):
             continue
         match statement:
-            case Declare():
-                if statement.initial is not None:
-                    yield from _in_value(statement.initial, wanted, always)
-            case Assign():
-                yield from _in_value(statement.value, wanted, always)
-                yield from _in_value(statement.target, wanted, always)
+            case Declare() | Assign():
+                for expr in reversed(own_expressions(statement)):
+                    yield from _in_value(expr, wanted, always)
             case If():
                 yield from _in_condition(statement.condition, wanted, always)
                 yield from _conditions(statement.then, wanted, False, at_loops)
