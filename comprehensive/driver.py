@@ -423,17 +423,12 @@ def region_plan(
             )
         )
     dead_ends = tuple(d.simplified for d in tree.dead_ends)
-    grown = [
-        (alternative.recipe, alternative.tree)
-        for alternative in tree.alternatives
-        if isinstance(alternative.tree, Tree)
-    ]
+    grown = [_only_leaf(each.tree) for each in tree.alternatives if isinstance(each.tree, Tree)]
     plans: list[TilePlan] = []
     number, point_registers = len(leaves), registers_of_a_point(nest) if grown else 0
-    for recipe, tiles in grown:
-        kind = _only_leaf(tiles)[1].kind
-        ending = f"{kind.ending}{sum(plan.tile_kind is kind for plan in plans) or ''}"
-        plans.append(tile_plan(f"{nest.name}_{ending}", recipe, tiles, number, point_registers))
+    for leaf, tile in grown:
+        ending = f"{tile.kind.ending}{sum(plan.tile.kind is tile.kind for plan in plans) or ''}"
+        plans.append(tile_plan(f"{nest.name}_{ending}", leaf, tile, number, point_registers))
         number += len(plans[-1].instances)
     return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tuple(plans), tree.quotients)
 
@@ -445,12 +440,11 @@ def _only_leaf(tiles: Tree[Variant]) -> tuple[Leaf[Variant], RegisterTile]:
     return leaf, leaf.fragment.tile
 
 
-def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, registers: int) -> TilePlan:
-    """The kernel over the tiles of a recipe; its instances are numbered from ``first`` on.
+def tile_plan(name: str, leaf: Leaf[Variant], tile: RegisterTile, first: int, registers: int) -> TilePlan:
+    """The kernel over the tiles of a recipe, which a leaf is; its instances are numbered from ``first`` on.
 
     ``registers`` are those of a thread that does one point.
     """
-    leaf, tile = _only_leaf(tiles)
     kernel = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest)))
     recipe_instances = recipe_of(tile).instances(kernel, tile)
     instances = meeting_constraints(kernel, with_room(kernel, tile, recipe_instances, registers))
@@ -461,15 +455,9 @@ def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, register
         leaf.simplified,
         first,
         instances,
-        tile.coordinates,
+        tile,
         traffic(leaf.fragment.nest, tile),
         lambda instance, together: tile_work(kernel, leaf.fragment.nest, tile, instance.sizes, together),
-        recipe,
-        tile.kind,
-        tile.sweeps,
-        tile.reassociated,
-        tile.conditions,
-        tile.batch,
         mean_steps(tile),
     )
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, System
 from comprehensive.kernel_ir.c_expr import count, difference, is_wide, wide
 from comprehensive.kernel_ir.languages import C, Language
-from comprehensive.loops.ir import Nest, Role, Scalar
+from comprehensive.loops.ir import Role
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import Binary, Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
-from comprehensive.plan.host_scalars import computed_before, over_arguments
+from comprehensive.plan.host_scalars import over_arguments
 from comprehensive.plan.interface import Argument, Interface, fresh
 from comprehensive.plan.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.plan.sizes_read import bounded_names, decided, identifiers, selection_sizes, shape_names
@@ -117,8 +117,6 @@ class Dispatch:
     cases: tuple[Case, ...]
     dead_ends: tuple[str, ...]
     explanations: tuple[tuple[int, str], ...]
-    host_values: tuple[tuple[Argument, str], ...] | None
-    """Sizes that host code computes, in order, as C text; None where one is known at the launch only."""
     names: Names
     quotients: tuple[tuple[str, str, str], ...] = ()
     """Quotients that facts read: name and value as C text, and what it is, in order."""
@@ -180,11 +178,6 @@ def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dis
         explanations=(
             *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
-        ),
-        host_values=as_texts(
-            nest,
-            computed_before(nest, (s.name for s in chosen), (a.name for a in host.everything)),
-            language,
         ),
         # What decides about several sweeps at once also reads scalars of the loop around them.
         names=names_beside((*host.program_names, *(s.name for each in region.nests for s in each.scalars))),
@@ -299,13 +292,3 @@ def _tile_explanations(tile: TilePlan, order: Sequence[str]) -> tuple[tuple[int,
         sizes = ", ".join(f"{name} = {size}" for name, size in tile.sizes(instance).items())
         found.append((tile.first + number, f"{system}; {tile.kind}: {sizes}"))
     return tuple(found)
-
-
-def as_texts(
-    nest: Nest, scalars: Sequence[tuple[Scalar, Expr]] | None, language: Language = C
-) -> tuple[tuple[Argument, str], ...] | None:
-    """Scalars that host code computes, with their values as C text; None where one is known at the launch only."""
-    if scalars is None:
-        return None
-    types = {s.name: s.type for s in nest.scalars}
-    return tuple((Argument(s.name, s.type), wide(value, types, language)) for s, value in scalars)

@@ -16,14 +16,13 @@ from comprehensive.codegen.dispatch import (
     Fact,
     Guard,
     Names,
-    as_texts,
     dispatch,
     is_size,
     names_beside,
 )
 from comprehensive.codegen.leaf_view import LeafCosts, leaf_costs
 from comprehensive.codegen.tile_view import TileCosts, tile_costs
-from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions
+from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions, wide
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
 from comprehensive.loops.sizes import sizes
@@ -298,7 +297,10 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
     names = region.names
     leaves, tiles = leaf_costs(planned, region), tile_costs(planned, region)
     known = known_early(planned, host)
-    computed = as_texts(planned.nest, known.scalars)
+    types = {s.name: s.type for s in planned.nest.scalars}
+    computed = None
+    if known.scalars is not None:
+        computed = tuple((Argument(s.name, s.type), wide(value, types)) for s, value in known.scalars)
     machine = f"const cf_machine *{names.machine}"
     sizes = [a.declaration for a in region.sizes]
     params = f"const {region.params_type} *{names.params}"
@@ -385,7 +387,7 @@ def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
 
 
 def _tiles_compute(plan: FunctionPlan) -> str:
-    if any(tiling.reassociated for region in plan.regions for tiling in region.tilings):
+    if any(tiling.tile.reassociated for region in plan.regions for tiling in region.tilings):
         return "Tiles add up sums in another order (--reassociate)."
     tilings = (tiling for region in plan.regions for tiling in region.tilings)
     if any(tiling.kernel.tensor_core_bytes for tiling in tilings):

@@ -273,7 +273,7 @@ def _tile(
         TileInstance(leaf, region.tile_of(leaf), _passed(launch, position, kernel.constants, instance.sizes))
         for position, (leaf, instance) in enumerate(zip(numbers, tile.instances, strict=True))
     )
-    left = _extent(tile.sweeps.left, types)
+    left = _extent(tile.tile.sweeps.left, types)
     together = _together(kernel, tile.nest, region.widths) if kernel.together else ""
     return TileSource(_kernel_number(kernel), together, launch, instances, kernel.does_sweeps, left)
 

@@ -141,7 +141,7 @@ def _instance(
         _product(
             [
                 *_tiles(plan, sizes, names, types),
-                *(f"cf_number_of({name})" for name in names[len(names) - len(plan.batch) :]),
+                *(f"cf_number_of({name})" for name in names[len(names) - len(plan.tile.batch) :]),
             ]
         ),
         *_steps(plan, instance, counted),
@@ -165,7 +165,7 @@ def _tiles(
         return [f"cf_stairs_of({plan.kernel.staircase.at(sizes).call(types)})"]
     return [
         f"cf_tiles({limit}, {c.shift}, {size_of(c.step, sizes)})"
-        for c, limit in zip(plan.coordinates, limits, strict=False)
+        for c, limit in zip(plan.tile.coordinates, limits, strict=False)
     ]
 
 
@@ -226,9 +226,11 @@ def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str
 
     Of tiles that overlap or begin before 0 some never are.
     """
-    if any(c.shift or c.lead is not None for c in plan.coordinates):
+    if any(c.shift or c.lead is not None for c in plan.tile.coordinates):
         return "1"
-    extents = [(size_of(c.extent, sizes), name) for c, name in zip(plan.coordinates, limits, strict=False)]
+    extents = [
+        (size_of(c.extent, sizes), name) for c, name in zip(plan.tile.coordinates, limits, strict=False)
+    ]
     return " || ".join(f"{name} % {extent} != 0" for extent, name in extents if extent > 1) or "0"
 
 

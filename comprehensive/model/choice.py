@@ -116,7 +116,7 @@ def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
 
 def sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
     """Return how many sweeps the host's loop around the region has left at its first turn."""
-    return max((1, *(wide_value(plan.nest, plan.sweeps.left, values) for plan in region.tilings)))
+    return max((1, *(wide_value(plan.nest, plan.tile.sweeps.left, values) for plan in region.tilings)))
 
 
 def sweeps_at_once(sweeps: int, most: int) -> int:
@@ -193,14 +193,14 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     sizes = plan.sizes(instance)
     limits, counted = _limits(plan, values), [wide_value(plan.nest, c, values) for c in plan.counted]
     blocks = _tiles(plan, sizes, limits, values)
-    blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
+    blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.tile.batch) :])
     of_loops, length = [max(0, number) for number in plan.turns(counted, sweeps)], plan.step(instance)
     outer, done = (1, of_loops) if plan.kernel.beside else (prod(of_loops[:-1]), of_loops[-1:])
     wholes, rests = [n // length for n in done], [n % length for n in done]
     each = (sum(wholes), sum(rest > 0 for rest in rests), sum(rests))
     steps, parts, turns = (min(SATURATED, outer * n) for n in each)
-    is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(
-        limit % size_of(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
+    is_cut = any(c.shift or c.lead is not None for c in plan.tile.coordinates) or any(
+        limit % size_of(c.extent, sizes) for c, limit in zip(plan.tile.coordinates, limits, strict=False)
     )
     bytes_ = sum(t.bytes * prod(max(0, n) for n in t.of(limits, counted)) for t in plan.traffic)
     more = 0
@@ -226,7 +226,7 @@ def _tiles(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[int], valu
         return stairs.rows * stairs.columns
     return prod(
         -(-max(0, limit + c.shift) // size_of(c.step, sizes))
-        for c, limit in zip(plan.coordinates, limits, strict=False)
+        for c, limit in zip(plan.tile.coordinates, limits, strict=False)
     )
 
 

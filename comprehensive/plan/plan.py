@@ -14,7 +14,7 @@ from comprehensive.algebra import Quotient, System
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import atomically_updated, substitute
-from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps, TileKind
+from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function, IntLiteral
 from comprehensive.plan.profile import NOTHING, Profile
@@ -72,28 +72,19 @@ class TilePlan:
     """The conditions on machine parameters and the constants."""
     first: int
     instances: tuple[Instance, ...]
-    coordinates: tuple[Coordinate, ...]
+    tile: RegisterTile
+    """How its recipe has cut the points; the limits of a batch are the last ones of the kernel."""
     traffic: tuple[Traffic, ...]
     work: Callable[[Instance, int], TileWork] = field(compare=False, repr=False)
     """The work of the blocks of an instance that accesses so many elements together; 0 where that is no
     choice."""
-    recipe: str
-    """The name of the recipe by which the tiles are cut."""
-    tile_kind: TileKind = TileKind.REGISTER
-    sweeps: Sweeps = Sweeps()
-    reassociated: bool = False
-    """Whether sums are added up in another order than that of the source."""
-    conditions: tuple[Expr, ...] = ()
-    """Conditions on scalars of the region and the constants; an instance runs only where all of them hold."""
-    batch: tuple[Batch, ...] = ()
-    """Coordinates along which a tile is one point wide; their limits are the last ones of the kernel."""
     mean_steps: Expr | None = None
     """The turns of the serial loop that a point does on average, where some do more of them than others."""
 
     @property
     def loop_limits(self) -> range:
         """The numbers of the limits that bound serial loops, outermost first; what they bound are steps."""
-        return range(len(self.coordinates), len(self.kernel.limits) - len(self.batch))
+        return range(len(self.tile.coordinates), len(self.kernel.limits) - len(self.tile.batch))
 
     @property
     def counted(self) -> tuple[Expr, ...]:
@@ -105,7 +96,11 @@ class TilePlan:
 
     @property
     def kind(self) -> str:
-        return self.tile_kind.shown
+        return self.tile.kind.shown
+
+    @property
+    def recipe(self) -> str:
+        return self.tile.recipe
 
     def turns(self, counted: Sequence[T], sweeps: T) -> tuple[T, ...]:
         """Return what blocks do in steps: turns of the loops that limits bound, outermost first, or sweeps."""
@@ -114,7 +109,7 @@ class TilePlan:
 
     def most_sweeps(self, instance: Instance) -> int:
         """Return the most sweeps that one launch of an instance does."""
-        return size_of(self.sweeps.most, self.sizes(instance))
+        return size_of(self.tile.sweeps.most, self.sizes(instance))
 
     def step(self, instance: Instance) -> int:
         """Return how many turns of the serial loop a step of the work of an instance is; 1 for a sweep."""
@@ -127,7 +122,7 @@ class TilePlan:
     def conditions_of(self, sizes: Mapping[str, int]) -> tuple[Expr, ...]:
         """Return the conditions on scalars of the region alone, for the sizes of an instance."""
         constants: dict[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
-        return tuple(substitute(condition, constants) for condition in self.conditions)
+        return tuple(substitute(condition, constants) for condition in self.tile.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +153,7 @@ class RegionPlan:
     @property
     def reassociated(self) -> bool:
         """Whether sums are added up in another order than that of the source, in a tile or everywhere."""
-        return self.rounds_everywhere or any(plan.reassociated for plan in self.tilings)
+        return self.rounds_everywhere or any(plan.tile.reassociated for plan in self.tilings)
 
     @property
     def rounds_everywhere(self) -> bool:

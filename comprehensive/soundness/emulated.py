@@ -309,7 +309,9 @@ def _run_function(
 def _sizes_of_kernels(plan: FunctionPlan) -> dict[str, tuple[int, ...]]:
     """The values of scalars for which there are kernels over tiles that are for these alone."""
     found: dict[str, tuple[int, ...]] = {}
-    for condition in (c for region in plan.regions for tiling in region.tilings for c in tiling.conditions):
+    for condition in (
+        c for region in plan.regions for tiling in region.tilings for c in tiling.tile.conditions
+    ):
         match condition:
             case Binary("==", Name(name), IntLiteral(value)):
                 found[name] = (*found.get(name, ()), value)

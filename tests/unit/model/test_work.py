@@ -183,7 +183,7 @@ def test_rows_of_arrays_with_more_dimensions_than_coordinates_lie_apart(tmp_path
     )
     (plan,) = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
     sizes = plan.sizes(plan.instances[0])
-    points = prod(sizes[c.each] * sizes[c.threads] for c in plan.coordinates)
+    points = prod(sizes[c.each] * sizes[c.threads] for c in plan.tile.coordinates)
     assert plan.work(plan.instances[0], 0).once.bytes == 4 * 4 * points
 
 

@@ -84,7 +84,7 @@ def refusable(source: str) -> set[int]:
     for tiling in region.tilings:
         for place, instance in enumerate(tiling.instances):
             is_long = tiling.kernel.in_rows and tiling.sizes(instance).get("D", 0) > SHORTEST_PIECE
-            if is_long or any(isinstance(c, Binary) and c.operator == "==" for c in tiling.conditions):
+            if is_long or any(isinstance(c, Binary) and c.operator == "==" for c in tiling.tile.conditions):
                 found.add(region.tile_of(tiling.first + place))
     return found
 
