@@ -118,7 +118,7 @@ class Dispatch:
     dead_ends: tuple[str, ...]
     explanations: tuple[tuple[int, str], ...]
     names: Names
-    quotients: tuple[tuple[str, str, str], ...] = ()
+    quotients: tuple[tuple[str, str, str], ...]
     """Quotients that facts read: name and value as C text, and what it is, in order."""
 
 

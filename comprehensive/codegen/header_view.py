@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
 
 from comprehensive.codegen.dispatch import (
-    Case,
     Dispatch,
-    Fact,
-    Guard,
     Names,
     dispatch,
     is_size,
@@ -45,23 +42,10 @@ HostValues: TypeAlias = tuple[tuple[Argument, str], ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class RegionView:
+class RegionView(Dispatch):
     """A :class:`Dispatch` whose texts are C literals, with the parameter lists of its functions."""
 
-    name: str
-    params_type: str
-    program: tuple[Argument, ...]
-    machine: tuple[tuple[str, str], ...]
-    smallest: tuple[Guard, ...]
-    preconditions: tuple[Guard, ...]
-    facts: tuple[Fact, ...]
-    cases: tuple[Case, ...]
     cases_length: int
-    dead_ends: tuple[str, ...]
-    quotients: tuple[tuple[str, str, str], ...]
-    """Name, value and meaning of what is computed before the facts."""
-    explanations: tuple[tuple[int, str], ...]
-    names: Names
     select_parameters: str
     unused: tuple[str, ...]
     size_arguments: str
@@ -315,19 +299,8 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
     )
     read = tuple(a for a in host.program if mentions(f"{values} {' '.join(arguments)}", a.name))
     return RegionView(
-        name=region.name,
-        params_type=region.params_type,
-        program=region.program,
-        machine=region.machine,
-        smallest=_quoted(region.smallest),
-        preconditions=_quoted(region.preconditions),
-        facts=tuple(replace(fact, text=c_string(fact.text)) for fact in region.facts),
-        cases=tuple(replace(case, comment=c_comment(case.comment)) for case in region.cases),
+        **_quoted(region),
         cases_length=sum(2 + len(case.facts) for case in region.cases),
-        dead_ends=tuple(c_string(text) for text in region.dead_ends),
-        quotients=tuple((name, value, c_comment(text)) for name, value, text in region.quotients),
-        explanations=tuple((leaf, c_string(text)) for leaf, text in region.explanations),
-        names=names,
         select_parameters=", ".join((machine, *sizes, params)),
         unused=_unused(region),
         size_arguments="".join(f"{a.name}, " for a in region.sizes),
@@ -382,8 +355,17 @@ def _unused(region: Dispatch) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
-    return tuple(replace(guard, text=c_string(guard.text)) for guard in guards)
+def _quoted(region: Dispatch) -> dict[str, Any]:
+    """The fields of a dispatch, their texts as C literals and comments."""
+    return {field.name: getattr(region, field.name) for field in fields(Dispatch)} | {
+        "smallest": tuple(replace(guard, text=c_string(guard.text)) for guard in region.smallest),
+        "preconditions": tuple(replace(guard, text=c_string(guard.text)) for guard in region.preconditions),
+        "facts": tuple(replace(fact, text=c_string(fact.text)) for fact in region.facts),
+        "cases": tuple(replace(case, comment=c_comment(case.comment)) for case in region.cases),
+        "dead_ends": tuple(map(c_string, region.dead_ends)),
+        "quotients": tuple((name, value, c_comment(text)) for name, value, text in region.quotients),
+        "explanations": tuple((leaf, c_string(text)) for leaf, text in region.explanations),
+    }
 
 
 def _tiles_compute(plan: FunctionPlan) -> str:

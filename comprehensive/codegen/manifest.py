@@ -200,7 +200,7 @@ def _tile(
         "system": _system(planned.system, tree),
         "counters": _counters(leaf, tree),
         "kernel": _kernel(planned.kernel),
-        "reassociated": planned.reassociated,
+        "reassociated": planned.tile.reassociated,
         "tensor_cores": planned.kernel.tensor_core_bytes > 0,
         "limits": [print_expr(limit) for _, limit in planned.kernel.limits],
         "traffic": [{"array": t.array, "bytes": t.bytes, "limits": list(t.limits)} for t in planned.traffic],
