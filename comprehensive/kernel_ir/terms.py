@@ -64,6 +64,13 @@ def _symbol(name: str) -> Expr:
     return Name(name) if name.isidentifier() else read(name)
 
 
+def plus(left: Expr, right: Expr) -> Expr:
+    """Return ``left + right`` without idle zeros."""
+    if left == IntLiteral(0):
+        return right
+    return left if right == IntLiteral(0) else Binary("+", left, right)
+
+
 def least(left: Expr, right: Expr) -> Expr:
     """Return the smaller of two numbers."""
     return Conditional(Binary("<", left, right), left, right)

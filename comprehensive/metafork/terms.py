@@ -18,13 +18,6 @@ def total(summands: Sequence[Expr]) -> Expr:
     return _chain("+", summands, 0)
 
 
-def plus(left: Expr, right: Expr) -> Expr:
-    """Return ``left + right``, no sum where one of them is 0."""
-    if left == IntLiteral(0):
-        return right
-    return left if right == IntLiteral(0) else Binary("+", left, right)
-
-
 def conjunction(conditions: Sequence[Expr], span: Span = GENERATED) -> Expr:
     """Return ``c0 && c1 && ...``, 1 for no condition."""
     return _chain("&&", conditions, 1, span)

@@ -12,6 +12,7 @@ banks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import CONTRACTS, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, plus, product
@@ -23,21 +24,10 @@ from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, Tensor
 class DoublesLayout(TensorCoreLayout):
     """The layout of the pieces of a product of doubles."""
 
-    @property
-    def steps(self) -> int:
-        return 8
-
-    @property
-    def condition(self) -> str:
-        return CONTRACTS
-
-    @property
-    def padding(self) -> int:
-        return 4
-
-    @property
-    def multiples(self) -> tuple[int, int]:
-        return (2, 2)
+    steps: ClassVar[int] = 8
+    condition: ClassVar[str] = CONTRACTS
+    padding: ClassVar[int] = 4
+    multiples: ClassVar[tuple[int, int]] = (2, 2)
 
     def thread(self) -> tuple[Stmt, ...]:
         """Its first row and column of the sums, its first column of the right operand, and its first step."""

@@ -20,6 +20,7 @@ Rows are eight elements longer than what they hold: 8 rows by 16 bytes are then 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import MULTIPLIES_HALVES, KernelStmt, LoadMatrices
 from comprehensive.kernel_ir.terms import constant, counting, plus
@@ -35,21 +36,10 @@ SIDE, MATRICES = 8, 4
 class HalvesLayout(TensorCoreLayout):
     """The layout of the pieces of a product of elements of 16 bits."""
 
-    @property
-    def steps(self) -> int:
-        return 16
-
-    @property
-    def condition(self) -> str:
-        return MULTIPLIES_HALVES
-
-    @property
-    def padding(self) -> int:
-        return 8
-
-    @property
-    def multiples(self) -> tuple[int, int]:
-        return (2, 4)
+    steps: ClassVar[int] = 16
+    condition: ClassVar[str] = MULTIPLIES_HALVES
+    padding: ClassVar[int] = 8
+    multiples: ClassVar[tuple[int, int]] = (2, 4)
 
     def demands(self) -> tuple[Expr, ...]:
         """Return those of all tensor cores, and room for the sums where the pieces have been."""

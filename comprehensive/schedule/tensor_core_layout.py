@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import KernelStmt
@@ -34,25 +35,14 @@ class TensorCoreLayout(OperandLayout, ABC):
 
     # --- what a type of elements decides
 
-    @property
-    @abstractmethod
-    def steps(self) -> int:
-        """Steps of the loop that a tensor core does at a time."""
-
-    @property
-    @abstractmethod
-    def condition(self) -> str:
-        """The function of kernels that says whether steps are done on tensor cores."""
-
-    @property
-    @abstractmethod
-    def padding(self) -> int:
-        """Elements between rows."""
-
-    @property
-    @abstractmethod
-    def multiples(self) -> tuple[int, int]:
-        """The rows and columns of a thread's sums whose numbers are multiples of these."""
+    steps: ClassVar[int]
+    """Steps of the loop that a tensor core does at a time."""
+    condition: ClassVar[str]
+    """The function of kernels that says whether steps are done on tensor cores."""
+    padding: ClassVar[int]
+    """Elements between rows."""
+    multiples: ClassVar[tuple[int, int]]
+    """The rows and columns of a thread's sums whose numbers are multiples of these."""
 
     @abstractmethod
     def fragments(self) -> tuple[Stmt, ...]:
