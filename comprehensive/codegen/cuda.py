@@ -65,7 +65,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         ],
         threads=" * ".join(map(print_expr, kernel.block)),
         blocks=kernel.blocks,
-        demands=[print_expr(demand) for demand in kernel.demands],
+        constraints=[print_expr(each) for each in kernel.constraints],
         shared=_shared_name(kernel),
         shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
         body="\n".join(

@@ -366,7 +366,7 @@ class Kernel:
     """Names of integers that are constants of each instance: a kernel that has some is a template."""
     blocks: str | None = None
     """The constant that says how many blocks a multiprocessor shall have room for, which bounds registers."""
-    demands: tuple[Expr, ...] = ()
+    constraints: tuple[Expr, ...] = ()
     """Conditions that the constants must meet."""
     alignments: tuple[Alignment, ...] = ()
     """The alignments of its vectors; for launches that do not meet them elements are accessed one by one."""

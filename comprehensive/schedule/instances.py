@@ -149,7 +149,7 @@ def meeting_constraints(kernel: Kernel, found: Sequence[Instance]) -> tuple[Inst
 
 
 def _meets(instance: Instance, kernel: Kernel) -> bool:
-    return all(truth == IntLiteral(1) for truth in _of_sizes(instance, kernel, kernel.demands))
+    return all(truth == IntLiteral(1) for truth in _of_sizes(instance, kernel, kernel.constraints))
 
 
 def some_launch(

@@ -71,11 +71,11 @@ def swept(context: TileContext) -> tuple[tuple[KernelStmt, ...], Polynomial, tup
         SharedTile(context.names["first_grid"], type, ZERO),
         SharedTile(context.names["second_grid"], type, expression(words, order)),
     )
-    demands = (
+    constraints = (
         Binary("==", Binary("%", sweeps.most, TWO), ONE),
         *(Binary("<=", ONE, c.step) for c in context.tile.coordinates if c.lead is not None),
     )
-    return (*tiles, *body), 2 * words, demands
+    return (*tiles, *body), 2 * words, constraints
 
 
 def sweeps_parameter(context: TileContext) -> KernelParameter:

@@ -73,7 +73,7 @@ def reduction(
         made.body(steps, ends),
         (*tile.sizes, *([] if tile.lanes is None else [tile.lanes]), tile.depth, tile.stages),
         most_words([layout.words() for layout in layouts]),
-        tuple(dict.fromkeys(demand for layout in layouts for demand in layout.demands())),
+        tuple(dict.fromkeys(each for layout in layouts for each in layout.constraints())),
         tuple(dict.fromkeys(alignment for layout in layouts for alignment in layout.alignments())),
         max((layout.together() for layout in layouts), key=len),
         order,

@@ -41,10 +41,10 @@ class HalvesLayout(TensorCoreLayout):
     padding: ClassVar[int] = 8
     multiples: ClassVar[tuple[int, int]] = (2, 4)
 
-    def demands(self) -> tuple[Expr, ...]:
+    def constraints(self) -> tuple[Expr, ...]:
         """Return those of all tensor cores, and room for the sums where the pieces have been."""
         return (
-            *TensorCoreLayout.demands(self),
+            *TensorCoreLayout.constraints(self),
             Binary("<=", self._text(epilogue_words(self)), self._text(self.words())),
         )
 

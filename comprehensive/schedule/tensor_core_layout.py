@@ -66,7 +66,7 @@ class TensorCoreLayout(OperandLayout, ABC):
     def patch(self) -> tuple[int, int]:
         return (ROWS, COLUMNS)
 
-    def demands(self) -> tuple[Expr, ...]:
+    def constraints(self) -> tuple[Expr, ...]:
         tile = self.context.tile
         counts = [
             (tile.depth, 2 * self.steps)

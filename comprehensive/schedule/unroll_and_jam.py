@@ -100,13 +100,15 @@ class UnrollAndJam:
                     start=self.value(statement.start),
                     bound=within.value(self.context.bound(statement)),
                     step=within.value(statement.step),
-                    body=tuple(map(within.inside, statement.body)),
+                    body=within._each_inside(statement.body),
                 )
             case Assign():
                 return self.one(statement)
             case _:
-                changed = with_own_expressions(statement, self.value)
-                return with_bodies(changed, lambda body: tuple(map(self.inside, body)))
+                return with_bodies(with_own_expressions(statement, self.value), self._each_inside)
+
+    def _each_inside(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(map(self.inside, body))
 
     def _counted(self, loop: For) -> Stmt:
         """A loop that counts in a scalar of the point, which is an element of an array, counts in one of its own.
