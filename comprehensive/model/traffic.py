@@ -14,13 +14,25 @@ Where there are several cases, as for the turns of two grids, the first one stan
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from math import prod
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.metafork.ast import Assign, Binary, Conditional, Declare, Expr, For, Index, Stmt
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    Index,
+    IntLiteral,
+    Stmt,
+)
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.plan.plan import Traffic
+from comprehensive.schedule.collapse_coordinates import has_rows
 from comprehensive.schedule.operands import limiting_loops, loops_beside
 
 
@@ -31,11 +43,17 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     do: they count once. One of elements that nothing writes (`strategies/apart_reads.py`) counts for itself.
     """
     limiting, beside = limiting_loops(nest, tile), loops_beside(nest, tile)
-    points = {c.name for c in (*tile.coordinates, *tile.batch)}
     first, last = len(tile.coordinates), len(tile.coordinates) + len(limiting)
     of_points = {c.name: number for number, c in enumerate(tile.coordinates)}
     of_points |= {b.name: last + number for number, b in enumerate(tile.batch)}
-    computed = {s.name for s in statements_in(tile.bodies[0]) if isinstance(s, Declare)}
+    of_limits = {c.name: c.limit for c in (*tile.coordinates, *tile.batch)}
+    statements = list(statements_in(tile.bodies[0]))
+    computed = {s.name for s in statements if isinstance(s, Declare)}
+    turns = {
+        s.iterator: s.bound.value
+        for s in statements
+        if isinstance(s, For) and isinstance(s.bound, IntLiteral)
+    }
     found: dict[tuple[str, bool, tuple[int, ...]], Traffic] = {}
     for body, loops in _parts(tile.bodies[0], limiting, beside):
         places = of_points | {iterator: first + number for iterator, number in loops.items()}
@@ -45,15 +63,17 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
             assigned = [e for e in _assigned(body) if e.array == array.name]
             if not (references := [*read, *assigned]):
                 continue
-            names = frozenset[str]().union(
-                *(_apart(e, points, [*loops]) for r in references for e in r.subscripts)
-            )
+            moves = [_moves(e, of_limits, {*loops, *turns}) for r in references for e in r.subscripts]
+            names = frozenset[str]().union(*moves)
             limits = {place for name, place in places.items() if names & computed or name in names}
-            parts = len({_part(r, varying) for r in read}) + len({_part(r, varying) for r in assigned})
+            turns_apart = prod(turns[name] for name in names if name in turns and name not in loops)
+            parts = len({_part(r, varying, of_limits) for r in read}) + len(
+                {_part(r, varying, of_limits) for r in assigned}
+            )
             key = (array.pointer, array.const, tuple(sorted(limits)))
-            before = found.get(key)
-            if before is None or before.bytes < array.type.size_bytes * parts:
-                found[key] = Traffic(array.name, array.type.size_bytes * parts, tuple(sorted(limits)))
+            before, bytes_ = found.get(key), array.type.size_bytes * parts * turns_apart
+            if before is None or before.bytes < bytes_:
+                found[key] = Traffic(array.name, bytes_, tuple(sorted(limits)))
     return tuple(found.values())
 
 
@@ -73,10 +93,10 @@ def _parts(
     return parts
 
 
-def _part(reference: Index, varying: Set[str]) -> tuple[str, ...]:
+def _part(reference: Index, varying: Set[str], limits: Mapping[str, Expr]) -> tuple[str, ...]:
     """Return in which part of an array a reference lies: its subscripts without what varies.
 
-    A few steps of what varies lead to a neighbour in the same part, as in ``a[i*n + n + j]``.
+    A few steps of what varies lead to a neighbour in the same part, as in ``a[i*n + n + j]``, and so do a few rows.
     """
     ring = Ring()
     found: list[str] = []
@@ -88,7 +108,12 @@ def _part(reference: Index, varying: Set[str]) -> tuple[str, ...]:
             rest = rest.coefficient(name, 0)
         terms = [Polynomial.from_terms((term,)) for term in rest.terms()]
         terms = [t for t in terms if not ring.names_in(t) & varying]  # what is read from data or chosen
-        apart = [t for t in terms if not any(_is_few(t, step) for step in steps)]
+        rows = [limits[name] for name in ring.names_in(value) & limits.keys()]
+        apart = [
+            t
+            for t in terms
+            if not (any(_is_few(t, step) for step in steps) or any(_is_few_rows(t, limit) for limit in rows))
+        ]
         found.append(" + ".join(map(str, apart)))
     return tuple(found)
 
@@ -99,23 +124,37 @@ def _is_few(distance: Polynomial, step: Polynomial) -> bool:
     return number is not None and number.is_constant
 
 
-def _apart(subscript: Expr, points: Set[str], loops: Sequence[str]) -> frozenset[str]:
+def _moves(subscript: Expr, limits: Mapping[str, Expr], loops: Set[str]) -> frozenset[str]:
     """The names in a subscript without loops that only move what a point reads: ``y`` of ``y + k``, not ``k``.
 
-    A subscript that stops at the border, or begins anew there, moves as what it is elsewhere.
+    ``limits`` are those of coordinates.  A subscript that stops at the border, or begins anew there, moves as what it
+    is elsewhere; one that does so at the end of each row, of a coordinate that numbers whole rows, has few elements.
     """
     match subscript:
         case Conditional(then=then, otherwise=otherwise):
-            return _apart(then, points, loops) | _apart(otherwise, points, loops)
-        case Binary(operator="%", left=inside):
-            return _apart(inside, points, loops)
+            return _moves(then, limits, loops) | _moves(otherwise, limits, loops)
+        case Binary(operator="%", left=inside, right=length):
+            moving, row = _moves(inside, limits, loops), Ring().read(length)
+            return frozenset(name for name in moving if name not in limits or not has_rows(limits[name], row))
         case _:
             pass
     ring = Ring()
     value = ring.read(subscript)
     names = ring.names_in(value)
-    moving = {n for n in names if value.degree(n) == 1 and value.coefficient(n, 1).is_constant}
-    return names - (moving & set(loops)) if moving & points else names
+    steps = {n: value.coefficient(n, 1) for n in names if value.degree(n) == 1}
+    points = [limits[n] for n, step in steps.items() if step.is_constant and n in limits]
+    moving = {
+        n
+        for n, step in steps.items()
+        if step.is_constant or any(_is_few_rows(step, limit) for limit in points)
+    }
+    return names - (moving & loops) if points else names
+
+
+def _is_few_rows(distance: Polynomial, limit: Expr) -> bool:
+    """Whether a distance is a constant number of rows, of a coordinate with that limit that numbers whole rows."""
+    terms = distance.terms()
+    return len(terms) == 1 and has_rows(limit, distance * (1 / terms[0].coefficient))
 
 
 def _read(body: tuple[Stmt, ...]) -> Iterator[Index]:

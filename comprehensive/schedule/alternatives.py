@@ -19,6 +19,7 @@ from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.schedule.collapse_coordinates import collapsed
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
 from comprehensive.schedule.recipe import RegionRecipe
@@ -45,9 +46,19 @@ def of_region(
     nest, tile = one_tile(nest, points)
     if atomically_updated(nest):
         return _of_rows(nest, tile, Where.ATOMIC)
+    on_a_line = _on_a_line(collapsed(nest, tile))
     if in_another_order or nest.in_any_order:
-        return _of_rows(nest, tile, Where.IN_ORDER | Where.IN_ANY_ORDER)
-    return (*_of_rows(nest, tile, Where.IN_ORDER), *_not_allowed(nest, tile))
+        return (*_of_rows(nest, tile, Where.IN_ORDER | Where.IN_ANY_ORDER), *on_a_line)
+    return (*_of_rows(nest, tile, Where.IN_ORDER), *on_a_line, *_not_allowed(nest, tile))
+
+
+def _on_a_line(found: tuple[Nest, RegisterTile] | NotApplicable | None) -> tuple[Tiling, ...]:
+    """Return what recipes make of points whose coordinates are one, or why they are not."""
+    if found is None:
+        return ()
+    if isinstance(found, NotApplicable):
+        return tuple(Tiling(recipe.name, found) for row in rows(Where.ON_A_LINE) for recipe in row)
+    return _of_rows(*found, Where.ON_A_LINE)
 
 
 def _of_rows(nest: Nest, tile: RegisterTile, where: Where) -> tuple[Tiling, ...]:

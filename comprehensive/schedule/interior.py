@@ -38,6 +38,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import with_operands, with_own_expressions
 from comprehensive.metafork.walk import subexpressions
+from comprehensive.schedule.collapse_coordinates import has_rows
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.legality import point_obstacle, types_in
 from comprehensive.schedule.unroll_and_jam import is_short
@@ -93,7 +94,8 @@ class _Deciding:
     def __init__(self, nest: Nest, tile: RegisterTile) -> None:
         self._ring = Ring()
         self._types = types_in(nest, tile)
-        self._coordinates = {c.name for c in tile.coordinates}
+        self._limits = {c.name: c.limit for c in tile.coordinates}
+        self._coordinates = self._limits.keys()
         self._extents = self._extents_of(nest, tile)
         self._counts: dict[str, int] = {}
         """The steps of the loops around that have constant ones."""
@@ -175,6 +177,9 @@ class _Deciding:
         if value is None or divisor is None or divisor != _one(divisor):
             return None
         if not self._extents.issuperset(divisor.symbols) or self._coordinates.isdisjoint(value.symbols):
+            return None
+        # A number of the points of whole rows is at ends of rows everywhere.
+        if any(has_rows(self._limits[name], divisor) for name in self._coordinates & set(value.symbols)):
             return None
         times = self._at_middle(value) // LARGE
         rest = value - times * divisor

@@ -136,6 +136,7 @@ _WHERE = {
     Where.IN_ORDER: "always",
     Where.IN_ANY_ORDER: "with `--reassociate`",
     Where.ATOMIC: "where points update atomically",
+    Where.ON_A_LINE: "where coordinates collapse",
 }
 
 

@@ -27,11 +27,12 @@ from comprehensive.diagnostics import CompileError, DiagnosticSink, SourceFile
 from comprehensive.driver import understood
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.integers import ZERO, Ring
-from comprehensive.loops.interpreter import Order, holds_preconditions
+from comprehensive.loops.interpreter import Order
 from comprehensive.loops.ir import Nest, Points, RegisterTile, Role
 from comprehensive.loops.normalize import normalize
 from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Binary, Function, If, Stmt
+from comprehensive.model.values import wide_value
 from comprehensive.optimize.protocols import Applied
 from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.alternatives import one_tile
@@ -156,7 +157,7 @@ def points(name: str) -> Sequence[Sequence[Point]]:
 def compared(over_tiles: Nest, tile: RegisterTile, at: Sequence[Point], seed: str) -> int:
     """The number of points at which a nest over tiles was compared; those where a condition fails are left out."""
     verify(over_tiles)
-    launched, random, count = replace(over_tiles, preconditions=tile.conditions), Random(seed), 0
+    random, count = Random(seed), 0
     for point in at:
         sizes = {
             s.name: random.choice(LENGTHS if s.name in (tile.depth, tile.stages) else TILE_SIZES)
@@ -164,7 +165,9 @@ def compared(over_tiles: Nest, tile: RegisterTile, at: Sequence[Point], seed: st
         }
         sizes |= dict.fromkeys(tile.sweeps.sizes, 1)
         arguments = {**point.arguments, **sizes}
-        if not holds_preconditions(launched, all_scalars(launched, arguments, point.step)):
+        scalars = all_scalars(over_tiles, arguments, point.step)
+        # Launches look at conditions in 64 bits.
+        if not all(wide_value(over_tiles, condition, scalars) for condition in tile.conditions):
             continue
         after = {a.pointer: point.expected.get(a.pointer, point.data[a.pointer]) for a in over_tiles.arrays}
         order: Order = "reversed" if count % 2 else "forward"

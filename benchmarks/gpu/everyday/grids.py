@@ -263,6 +263,16 @@ CONVOLUTIONS = (
         operations=lambda h, w, r: 2.0 * (2 * r + 1) ** 2 * h * w,
     ),
     Computation(
+        "pixel_blur",
+        "h w c",
+        lambda h, w, c: {"in": read(h + 2, w + 2, c), "out": written(h, w, c)},
+        "out",
+        lambda v: sum(getattr(v, "in")[y : y + v.h, x : x + v.w] for y in range(3) for x in range(3)) / 9,
+        tiny=(4, 5, 3),
+        points=((4096, 4096, 3), (2160, 3840, 4), (1001, 777, 3)),
+        operations=lambda h, w, c: 10.0 * h * w * c,
+    ),
+    Computation(
         "conv2d_turned",
         "h w k",
         lambda h, w, k: {"in": read(h + k - 1, w + k - 1), "f": read(k, k), "out": written(h, w)},

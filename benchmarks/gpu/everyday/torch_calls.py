@@ -239,6 +239,9 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
             functional.pad(_in(v)[None, None], (v.r,) * 4, "circular"), v.f[None, None]
         )[0, 0]
     },
+    "pixel_blur": {
+        "avg_pool2d": lambda v: functional.avg_pool2d(_in(v).permute(2, 0, 1)[None], 3, 1)[0].permute(1, 2, 0)
+    },
     "conv2d_5x5": {"conv2d": lambda v: functional.conv2d(_in(v)[None, None], v.f[None, None])[0, 0]},
     "depthwise": {"conv2d": lambda v: functional.conv2d(_in(v)[None], v.k[:, None], groups=v.c)[0]},
     "maxpool": {"max_pool2d": lambda v: functional.max_pool2d(_in(v)[None], 2)[0]},

@@ -36,6 +36,8 @@ class Where(Flag):
     """Points whose sums need not."""
     ATOMIC = auto()
     """Points that update elements atomically, whose order no tile may rely on."""
+    ON_A_LINE = auto()
+    """Points whose coordinates are collapsed (`schedule/collapse_coordinates.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ ROWS: tuple[tuple[Choice, ...], ...] = (
     *((Choice(SpecializedWindow(*found.sizes)),) for found in table("specialized_window")),
     (Choice(LongRows(in_another_order=True), Where.IN_ANY_ORDER), Choice(LongRows())),
     (Choice(MixedPrecisionProduct(), Where.IN_ANY_ORDER),),
+    (Choice(Points("collapsed points"), Where.ON_A_LINE),),
 )
 OF_LOOPS: tuple[LoopRecipe, ...] = (OverlappedSweeps(),)
 

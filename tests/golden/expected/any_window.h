@@ -340,7 +340,7 @@ static inline cf_count any_window_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(12, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 16 != 0 || cf_limit1 % 128 != 0;
     break;
@@ -356,7 +356,7 @@ static inline cf_count any_window_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.turns = cf_number_of(cf_limit2) % 8;
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))),
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
+        cf_plus(cf_times(20, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit2))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 16 != 0 || cf_limit1 % 128 != 0;
     break;

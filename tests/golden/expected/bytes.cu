@@ -114,6 +114,60 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
 #line "bytes.cu"
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) bytes_tile1(
+    const unsigned char *__restrict__ a,
+    unsigned char *__restrict__ b,
+    int y_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(b): U0 points a thread
+  if (o0 + T0 * U0 <= y_limit) {
+    unsigned char value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 7 "bytes.mf"
+      value[r0] = 255 - a[y];
+    }
+#line "bytes.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 7 "bytes.mf"
+      b[y] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
+#line "bytes.cu"
+    unsigned char value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 7 "bytes.mf"
+      value[r0] = 255 - a[y];
+    }
+#line "bytes.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 7 "bytes.mf"
+        b[y] = value[r0];
+    }
+  } else
+#line "bytes.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 7 "bytes.mf"
+        b[y] = 255 - a[y];
+    }
+#line "bytes.cu"
+}
+
 // ---- bytes
 
 static int bytes_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned char *a, unsigned char *b, int m, int n,
@@ -186,6 +240,26 @@ static int bytes_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
+static int bytes_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const unsigned char *a,
+    unsigned char *b, int m, int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(bytes_tile1<256, 4, 8>), {} },
+    { CF_KERNEL(bytes_tile1<256, 2, 8>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_mul(m, n)); // m * n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(cf_mul(m, n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int bytes_run(cf_call *cf_state, const unsigned char *a, unsigned char *b, int m, int n, int B0, int B1)
 {
   cf_choice cf_chosen;
@@ -226,8 +300,12 @@ static int bytes_run(cf_call *cf_state, const unsigned char *a, unsigned char *b
     return bytes_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, m, n);
   case 3:
     return bytes_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, a, b, m, n);
+  case 4:
+    return bytes_tile1_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, b, m, n);
+  case 5:
+    return bytes_tile1_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, b, m, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 3)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -285,8 +363,8 @@ static int bytes_call(bool cf_launches, const cf_machine *machine, int m, int n,
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  if (!(!params || cf_chosen->tile <= 5))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -373,7 +373,7 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
     cf_launch.bytes =
         cf_plus(cf_times(4,
         cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))),
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
+        cf_plus(cf_times(36, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
     cf_launch.is_cut = cf_limit0 % 32 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 32 != 0;
     break;
@@ -391,7 +391,7 @@ static inline cf_count convolution_tile_cost(int cf_number, const cf_machine *ma
     cf_launch.bytes =
         cf_plus(cf_times(4,
         cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3)))),
-        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
+        cf_plus(cf_times(36, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit3))),
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2))))));
     cf_launch.is_cut = cf_limit0 % 16 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 32 != 0;
     break;

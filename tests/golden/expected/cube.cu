@@ -150,6 +150,60 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
 #line "cube.cu"
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
+    const float *__restrict__ a,
+    float *__restrict__ b,
+    int y_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(b): U0 points a thread
+  if (o0 + T0 * U0 <= y_limit) {
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 8 "cube.mf"
+      value[r0] = 0.25f * a[y];
+    }
+#line "cube.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+#line 8 "cube.mf"
+      b[y] = value[r0];
+    }
+  } else if (U0 * 2 <= 24) {
+#line "cube.cu"
+    float value[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+#line 8 "cube.mf"
+      value[r0] = 0.25f * a[y];
+    }
+#line "cube.cu"
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 8 "cube.mf"
+        b[y] = value[r0];
+    }
+  } else
+#line "cube.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y = o0 + (r0 * T0 + t0);
+      if (y < y_limit)
+#line 8 "cube.mf"
+        b[y] = 0.25f * a[y];
+    }
+#line "cube.cu"
+}
+
 // ---- cube
 
 static int cube_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int n, int B0, int B1, int B2)
@@ -248,6 +302,27 @@ static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
+static int cube_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, float *b,
+    int n)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(cube_tile1<256, 4, 8>), {} },
+    { CF_KERNEL(cube_tile1<256, 2, 8>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(n, n), n)); // n * n * n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
+      "cf_given_y_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_div(cf_add(cf_mul(cf_mul(n, n), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, int B1, int B2)
 {
   cf_choice cf_chosen;
@@ -289,8 +364,12 @@ static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, 
     return cube_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, a, b, n);
   case 3:
     return cube_tile_run(cf_state, cf_chosen.leaf, 2, 1, 64, 4, 2, 4, 1, a, b, n);
+  case 4:
+    return cube_tile1_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, b, n);
+  case 5:
+    return cube_tile1_run(cf_state, cf_chosen.leaf, 1, 256, 2, a, b, n);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 3)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -346,8 +425,8 @@ static int cube_call(bool cf_launches, const cf_machine *machine, int n, const f
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B2 >= 1", 1, cf_chosen->B2);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen->tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  if (!(!params || cf_chosen->tile <= 5))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -82,6 +82,8 @@ static inline const char *cube_explain(int leaf)
       "U0 = 1, U1 = 1, U2 = 1, M = 8";
   case 3: return "U0*U1*U2 + 4*U0 + 4*U1 + 4*U2 + 40 <= R_B, T0*T1*T2 <= T_B; register tile: T0 = 1, T1 = 64, T2 = 4, "
       "U0 = 2, U1 = 4, U2 = 1, M = 8";
+  case 4: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
+  case 5: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -197,8 +199,15 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
     /* T0 = 1, T1 = 64, T2 = 4, U0 = 2, U1 = 4, U2 = 1, M = 8 */
     { { 448, 0, 1024, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 232, 0, 392, 12288, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 200, 0, 56, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 112, 0, 32, 4096, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 100, 0, 28, 3072, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
+  const long long cf_limit1 = cf_mul(cf_mul(n, n), n); /* n * n * n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -243,6 +252,24 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit0 % 256 != 0 || cf_limit0 % 4 != 0;
     break;
+  case 4: /* T0 = 256, U0 = 4, M = 8 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(cf_mul(n, n), n), 2147418112) == 1)) return CF_SATURATED;
+    cf_work_of += 3;
+    cf_launch.blocks = cf_tiles(cf_limit1, 0, 1024);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1)));
+    cf_launch.is_cut = cf_limit1 % 1024 != 0;
+    break;
+  case 5: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(cf_mul(n, n), n), 2147418112) == 1)) return CF_SATURATED;
+    cf_work_of += 4;
+    cf_launch.blocks = cf_tiles(cf_limit1, 0, 512);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1)));
+    cf_launch.is_cut = cf_limit1 % 512 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -258,8 +285,8 @@ static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_toget
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, cube_tile_cost(cf_number, machine, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -211,7 +211,7 @@ static inline cf_count downward_tile_cost(int cf_number, const cf_machine *machi
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes = cf_plus(32, cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 1024 != 0;
     break;
   case 2: /* T0 = 256, U0 = 2, M = 8 */
@@ -220,7 +220,7 @@ static inline cf_count downward_tile_cost(int cf_number, const cf_machine *machi
     cf_work_of += 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 512);
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.bytes = cf_plus(32, cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = cf_limit0 % 512 != 0;
     break;
   default:

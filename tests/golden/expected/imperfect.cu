@@ -467,6 +467,86 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
 }
 
 template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
+    const float *__restrict__ x,
+    const float *__restrict__ w,
+    const float *__restrict__ sum,
+    float *__restrict__ y,
+    int m,
+    int y_1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  // unroll_and_jam(y): U0 points a thread
+  if (o0 + T0 * U0 <= y_1_limit) {
+    float factor[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+#line 7 "imperfect.mf"
+      factor[r0] = 2 * w[y_1 / m];
+    }
+#line "imperfect.cu"
+    {
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 12 "imperfect.mf"
+        value[r0] = x[y_1] * factor[r0] + sum[y_1 / m];
+      }
+#line "imperfect.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 12 "imperfect.mf"
+        y[y_1] = value[r0];
+      }
+    }
+  } else if (U0 * 3 <= 24) {
+#line "imperfect.cu"
+    float factor[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 7 "imperfect.mf"
+      factor[r0] = 2 * w[y_1 / m];
+    }
+#line "imperfect.cu"
+    {
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+#line 12 "imperfect.mf"
+        value[r0] = x[y_1] * factor[r0] + sum[y_1 / m];
+      }
+#line "imperfect.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+        if (y_1 < y_1_limit)
+#line 12 "imperfect.mf"
+          y[y_1] = value[r0];
+      }
+    }
+  } else
+#line "imperfect.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 7 "imperfect.mf"
+        float factor = 2 * w[y_1 / m];
+#line 12 "imperfect.mf"
+        y[y_1] = x[y_1] * factor + sum[y_1 / m];
+      }
+    }
+#line "imperfect.cu"
+}
+
+template <int T0, int U0, int M>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
     const float *__restrict__ y,
     float *__restrict__ last,
@@ -831,6 +911,26 @@ static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
+static int scaled_rows_2_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x,
+    const float *w, float *sum, float *y, int n, int m)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(scaled_rows_2_tile1<256, 4, 8>), {} },
+    { CF_KERNEL(scaled_rows_2_tile1<256, 2, 8>), {} },
+  };
+  const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(n, m)); // n * m
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
+      "cf_given_y_1_limit")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(cf_mul(n, m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &x, &w, &sum, &y, &m, &cf_given_y_1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, float *sum, float *y, int n, int m,
     int B0, int B1)
 {
@@ -872,8 +972,12 @@ static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, 
     return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, x, w, sum, y, n, m);
   case 3:
     return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, x, w, sum, y, n, m);
+  case 4:
+    return scaled_rows_2_tile1_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, w, sum, y, n, m);
+  case 5:
+    return scaled_rows_2_tile1_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, w, sum, y, n, m);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 3)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }

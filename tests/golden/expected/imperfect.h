@@ -586,6 +586,8 @@ static inline const char *scaled_rows_2_explain(int leaf)
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
   case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
       "8";
+  case 5: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
+  case 6: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -727,9 +729,16 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
     /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
     { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 172, 0, 36, 3136, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 280, 0, 72, 6208, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 176, 0, 48, 4160, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 164, 0, 44, 3136, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
+  const long long cf_limit2 = cf_mul(n, m); /* n * m */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -774,6 +783,30 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
+  case 4: /* T0 = 256, U0 = 4, M = 8 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_le(cf_mul(n, m), 2147418112) == 1)) return CF_SATURATED;
+    cf_work_of += 3;
+    cf_launch.blocks = cf_tiles(cf_limit2, 0, 1024);
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit2)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit2)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit2)), cf_times(4, cf_number_of(cf_limit2)))));
+    cf_launch.is_cut = cf_limit2 % 1024 != 0;
+    break;
+  case 5: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_le(cf_mul(n, m), 2147418112) == 1)) return CF_SATURATED;
+    cf_work_of += 4;
+    cf_launch.blocks = cf_tiles(cf_limit2, 0, 512);
+    cf_launch.steps = 0;
+    cf_launch.bytes =
+        cf_plus(cf_times(4, cf_number_of(cf_limit2)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit2)),
+        cf_plus(cf_times(4, cf_number_of(cf_limit2)), cf_times(4, cf_number_of(cf_limit2)))));
+    cf_launch.is_cut = cf_limit2 % 512 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -789,8 +822,8 @@ static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, scaled_rows_2_tile_cost(cf_number, machine, n, m, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

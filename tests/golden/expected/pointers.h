@@ -82,6 +82,8 @@ static inline const char *pointers_explain(int leaf)
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
   case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
       "8";
+  case 5: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
+  case 6: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -187,9 +189,16 @@ static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machi
     /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
     { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 116, 0, 28, 3072, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T0 = 256, U0 = 4, M = 8 */
+    { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 200, 0, 56, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+    /* T0 = 256, U0 = 2, M = 8 */
+    { { 112, 0, 32, 4096, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 100, 0, 28, 3072, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
+  const long long cf_limit2 = cf_mul(m, n); /* m * n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -228,6 +237,24 @@ static inline cf_count pointers_tile_cost(int cf_number, const cf_machine *machi
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
+  case 4: /* T0 = 256, U0 = 4, M = 8 */
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_le(cf_mul(m, n), 2147418112) == 1)) return CF_SATURATED;
+    cf_work_of += 3;
+    cf_launch.blocks = cf_tiles(cf_limit2, 0, 1024);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit2)), cf_times(4, cf_number_of(cf_limit2)));
+    cf_launch.is_cut = cf_limit2 % 1024 != 0;
+    break;
+  case 5: /* T0 = 256, U0 = 2, M = 8 */
+    if (!(42 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block)
+        && cf_limit(cf_limit2) != CF_UNDEFINED && cf_le(cf_mul(m, n), 2147418112) == 1)) return CF_SATURATED;
+    cf_work_of += 4;
+    cf_launch.blocks = cf_tiles(cf_limit2, 0, 512);
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_number_of(cf_limit2)), cf_times(4, cf_number_of(cf_limit2)));
+    cf_launch.is_cut = cf_limit2 % 512 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -243,8 +270,8 @@ static inline cf_tiling pointers_tile(const cf_machine *machine, int m, int n, i
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 5; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 5 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, pointers_tile_cost(cf_number, machine, m, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

@@ -33,3 +33,34 @@ def test_every_element_counts_once(body: str, bytes_of: dict[str, int]) -> None:
     tiling = function.regions[0].tilings[0]
     assert {each.array: each.bytes for each in tiling.traffic} == bytes_of
     assert all(each.limits == (0, 1) for each in tiling.traffic)
+
+
+AROUND = """void f(int n, int m, int c, const float a[n + 2][m + 2][{c}], const float *s, float b[n][m][{c}],
+       int B0, int B1, int B2)
+{{
+  meta_schedule block({blocks}) {{
+    meta_for (int i = 0; i < n; i++)
+      meta_for (int j = 0; j < m; j++)
+        {body}
+  }}
+}}
+"""
+"""Pixels of a few values each."""
+
+
+@pytest.mark.parametrize(
+    ("c", "body", "bytes_of"),
+    [
+        # Three elements of each point, in a loop of three turns.
+        ("3", "for (int k = 0; k < 3; k++) b[i][j][k] = a[i][j][k];", {"a": 12, "b": 12}),
+        ("c", "meta_for (int k = 0; k < c; k++) b[i][j][k] = a[i][j][k] * s[k] + a[i][j + 2][k];", {"a": 4, "b": 4}),
+        ("c", "meta_for (int k = 0; k < c; k++) { float t = 0; for (int x = 0; x < 3; x++) t += a[i][j + x][k];"
+         " b[i][j][k] = t; }", {"a": 4, "b": 4}),
+    ],
+)  # fmt: skip
+def test_elements_of_short_rows_count_once(c: str, body: str, bytes_of: dict[str, int]) -> None:
+    blocks = "B0, B1, B2" if "meta_for" in body else "B0, B1"
+    (function,) = compilation_of(AROUND.format(c=c, body=body, blocks=blocks)).plan.functions
+    for tiling in function.regions[0].tilings:
+        everywhere = max((each.limits for each in tiling.traffic), key=len)
+        assert {each.array: each.bytes for each in tiling.traffic if each.limits == everywhere} == bytes_of

@@ -153,7 +153,7 @@ def test_a_few_turns_stand_for_those_of_loops_that_differ_from_thread_to_thread(
         f"{{ meta_schedule block(B) {{ meta_for (int i = 0; i < m; i++) {{ {body} }} }} }}"
     )
     monkeypatch.setattr(tile_work_module, "ALIGNED", 512)
-    (plan,) = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
+    plan, *_ = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
     tile_work.cache_clear()
     sampled = plan.work(plan.instances[0], 0)
     monkeypatch.setattr(block, "FIRST_TURNS", 1 << 20)
@@ -181,7 +181,7 @@ def test_rows_of_arrays_with_more_dimensions_than_coordinates_lie_apart(tmp_path
         "{ meta_schedule block(B, B, B) { meta_for (int i = 0; i < d; i++) meta_for (int j = 0; j < h; j++)\n"
         "meta_for (int k = 0; k < w; k++) b[i][j][k] = c[0][i][j][k] + c[1][i][j][k] + c[2][i][j][k]; } }\n"
     )
-    (plan,) = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
+    plan, *_ = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
     sizes = plan.sizes(plan.instances[0])
     points = prod(sizes[c.each] * sizes[c.threads] for c in plan.tile.coordinates)
     assert plan.work(plan.instances[0], 0).once.bytes == 4 * 4 * points

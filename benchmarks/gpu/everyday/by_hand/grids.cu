@@ -73,6 +73,17 @@ KERNEL blur_on_ring(int h, int w, int r, const float *in, const float *f, float 
   out[i * w + j] = sum;
 }
 
+KERNEL pixel_blur(int h, int w, int c, const float *in, float *out)
+{
+  const int i = first(), j = middle(), k = last();
+  if (i >= h || j >= w || k >= c) return;
+  float sum = 0;
+  for (int y = 0; y < 3; y++)
+    for (int x = 0; x < 3; x++)
+      sum += in[((i + y) * (w + 2) + j + x) * c + k];
+  out[(i * w + j) * c + k] = sum / 9;
+}
+
 KERNEL conv2d_turned(int h, int w, int k, const float *in, const float *f, float *out)
 {
   const int i = middle(), j = last();
