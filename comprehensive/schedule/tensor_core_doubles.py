@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import CONTRACTS, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, plus, product
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, TensorCoreLayout
 
 
@@ -28,6 +28,7 @@ class DoublesLayout(TensorCoreLayout):
     condition: ClassVar[str] = CONTRACTS
     padding: ClassVar[int] = 4
     multiples: ClassVar[tuple[int, int]] = (2, 2)
+    registers: ClassVar[tuple[ScalarType, int]] = (ScalarType.DOUBLE, 2)
 
     def thread(self) -> tuple[Stmt, ...]:
         """Its first row and column of the sums, its first column of the right operand, and its first step."""
@@ -38,13 +39,6 @@ class DoublesLayout(TensorCoreLayout):
             *TensorCoreLayout.thread(self),
             constant(context.names["across"], Binary("+", self.of_warp(1), g)),
             constant(context.names["lane"], q),
-        )
-
-    def fragments(self) -> tuple[Stmt, ...]:
-        names = [(number, self.operand(number)) for number in range(2)]
-        return tuple(
-            Declare(self.multiplied, self.context.names[f"fragment_{name}"], (TWO, self._count(number), TWO))
-            for number, name in names
         )
 
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:

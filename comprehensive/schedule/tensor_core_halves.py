@@ -24,7 +24,7 @@ from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import MULTIPLIES_HALVES, KernelStmt, LoadMatrices
 from comprehensive.kernel_ir.terms import constant, counting, plus
-from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.schedule.shared_epilogue import epilogue_words
 from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, TensorCoreLayout
 
@@ -40,6 +40,7 @@ class HalvesLayout(TensorCoreLayout):
     condition: ClassVar[str] = MULTIPLIES_HALVES
     padding: ClassVar[int] = 8
     multiples: ClassVar[tuple[int, int]] = (2, 4)
+    registers: ClassVar[tuple[ScalarType, int]] = (ScalarType.UNSIGNED, MATRICES)
 
     def constraints(self) -> tuple[Expr, ...]:
         """Return those of all tensor cores, and room for the sums where the pieces have been."""
@@ -65,17 +66,6 @@ class HalvesLayout(TensorCoreLayout):
             constant(context.names["line"], line),
             constant(context.names["low"], Binary("*", side, low)),
             constant(context.names["high"], Binary("*", side, high)),
-        )
-
-    def fragments(self) -> tuple[Stmt, ...]:
-        names = [(number, self.operand(number)) for number in range(2)]
-        return tuple(
-            Declare(
-                ScalarType.UNSIGNED,
-                self.context.names[f"fragment_{name}"],
-                (TWO, self._count(number), IntLiteral(MATRICES)),
-            )
-            for number, name in names
         )
 
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:

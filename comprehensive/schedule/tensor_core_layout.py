@@ -20,7 +20,7 @@ from typing import ClassVar
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant
-from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
 
@@ -43,10 +43,12 @@ class TensorCoreLayout(OperandLayout, ABC):
     """Elements between rows."""
     multiples: ClassVar[tuple[int, int]]
     """The rows and columns of a thread's sums whose numbers are multiples of these."""
+    registers: ClassVar[tuple[ScalarType, int]]
+    """The type of registers for operands, and their number for each count of a thread."""
 
     @abstractmethod
-    def fragments(self) -> tuple[Stmt, ...]:
-        """Declare the registers for what some steps read, and for what the next ones do."""
+    def _count(self, number: int) -> Expr:
+        """Return how many times along a coordinate a thread loads its part of an operand."""
 
     @abstractmethod
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:
@@ -56,6 +58,12 @@ class TensorCoreLayout(OperandLayout, ABC):
         """
 
     # --- what is the same for all
+
+    def fragments(self) -> tuple[Stmt, ...]:
+        """Declare the registers for what some steps read, and for what the next ones do."""
+        type, each = self.registers
+        names = [self.context.names[f"fragment_{self.operand(number)}"] for number in range(2)]
+        return tuple(Declare(type, f, (TWO, self._count(n), IntLiteral(each))) for n, f in enumerate(names))
 
     @property
     def multiplied(self) -> ScalarType:
