@@ -20,14 +20,14 @@ from pathlib import Path
 
 from benchmarks.host import commit
 from comprehensive.codegen.header_view import FunctionView, function_view
-from comprehensive.codegen.interface import Argument, interface
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.data import spec_directory
 from comprehensive.driver import Options, compile_file
 from comprehensive.generate import source_texts
 from comprehensive.machine.device import load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
+from comprehensive.plan.interface import Argument, interface
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -21,7 +21,6 @@ from itertools import product
 from typing import TypeAlias
 
 from comprehensive.algebra import Atom, Polynomial, System, at_most, equal, less
-from comprehensive.codegen.dispatch import over_arguments
 from comprehensive.driver import Compilation
 from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.loops.access import names_read, substitute
@@ -40,6 +39,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.printer import assert_words, print_expr
 from comprehensive.model.values import wide_value
+from comprehensive.plan.host_scalars import over_arguments
 from comprehensive.poly.indices import NotPolynomialError, scope_of
 
 Alternatives: TypeAlias = tuple[tuple[Atom, ...], ...]

@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs, tree_text, write
+from comprehensive.plan.interface import interface
 from comprehensive.soundness.emulated import build, run_leaves
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler

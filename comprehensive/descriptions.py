@@ -6,6 +6,7 @@ cached: a, b; decisions (3a) (4a) (1)
 from __future__ import annotations
 
 from comprehensive.loops.ir import Variant
+from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.tree import Leaf
 
 
@@ -14,10 +15,8 @@ def describe(variant: Variant) -> str:
     if variant.tile is not None:
         sizes = " x ".join(f"{c.threads}*{c.each}" for c in variant.tile.coordinates)
         each = " x ".join(c.each for c in variant.tile.coordinates)
-        sweeps = variant.tile.sweeps
-        if sweeps is not None:
-            return f"up to {sweeps.most} sweeps a launch, in tiles of {sizes} points in shared memory, {each} a thread"
-        return f"tiles of {sizes} points, {each} a thread in registers"
+        most = print_expr(variant.tile.sweeps.most)
+        return variant.tile.kind.described.format(sizes=sizes, each=each, most=most)
     cached = f"cached: {', '.join(variant.nest.cached)}" if variant.nest.cached else "nothing cached"
     cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
     if variant.demoted:

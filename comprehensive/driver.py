@@ -17,14 +17,6 @@ from typing import Literal, Protocol
 from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import kernel_unit
-from comprehensive.codegen.plan import (
-    USUAL_REGISTERS,
-    FunctionPlan,
-    LeafPlan,
-    ProgramPlan,
-    RegionPlan,
-    TilePlan,
-)
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.limits import demand_other_names
@@ -42,7 +34,7 @@ from comprehensive.embedding.demoted import slots_of, with_limit, with_slots
 from comprehensive.embedding.targets import Targets
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.build import build
-from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.loops.normalize import normalize
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import all_names
@@ -61,6 +53,14 @@ from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Alternative, Leaf, Performance, Tree
+from comprehensive.plan.plan import (
+    USUAL_REGISTERS,
+    FunctionPlan,
+    LeafPlan,
+    ProgramPlan,
+    RegionPlan,
+    TilePlan,
+)
 from comprehensive.poly.apart import check_apart
 from comprehensive.poly.report import METAFORK, Words, check
 from comprehensive.pragmas.read import Models, parse_pragmas
@@ -423,36 +423,29 @@ def region_plan(
             )
         )
     dead_ends = tuple(d.simplified for d in tree.dead_ends)
-    grown = [
-        (alternative.recipe, alternative.tree)
-        for alternative in tree.alternatives
-        if isinstance(alternative.tree, Tree)
-    ]
+    grown = [_only_leaf(each.tree) for each in tree.alternatives if isinstance(each.tree, Tree)]
     plans: list[TilePlan] = []
     number, point_registers = len(leaves), registers_of_a_point(nest) if grown else 0
-    for recipe, tiles in grown:
-        kind = _kind(tiles)
-        ending = f"{kind}{sum(_kind(other) == kind for _, other in grown[: len(plans)]) or ''}"
-        plans.append(tile_plan(f"{nest.name}_{ending}", recipe, tiles, number, point_registers))
+    for leaf, tile in grown:
+        ending = f"{tile.kind.ending}{sum(plan.tile.kind is tile.kind for plan in plans) or ''}"
+        plans.append(tile_plan(f"{nest.name}_{ending}", leaf, tile, number, point_registers))
         number += len(plans[-1].instances)
     return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tuple(plans), tree.quotients)
 
 
-def _kind(tiles: Tree[Variant]) -> Literal["tile", "time"]:
-    """The kind that the name of a kernel over tiles ends in."""
+def _only_leaf(tiles: Tree[Variant]) -> tuple[Leaf[Variant], RegisterTile]:
+    """The leaf of a tree over tiles, and how points are cut there."""
     (leaf,) = tiles.leaves
     assert leaf.fragment.tile is not None
-    return "tile" if leaf.fragment.tile.sweeps is None else "time"
+    return leaf, leaf.fragment.tile
 
 
-def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, registers: int) -> TilePlan:
-    """The kernel over the tiles of a recipe; its instances are numbered from ``first`` on.
+def tile_plan(name: str, leaf: Leaf[Variant], tile: RegisterTile, first: int, registers: int) -> TilePlan:
+    """The kernel over the tiles of a recipe, which a leaf is; its instances are numbered from ``first`` on.
 
     ``registers`` are those of a thread that does one point.
     """
-    (leaf,) = tiles.leaves
-    kernel, tile = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest))), leaf.fragment.tile
-    assert tile is not None
+    kernel = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest)))
     recipe_instances = recipe_of(tile).instances(kernel, tile)
     instances = meeting_constraints(kernel, with_room(kernel, tile, recipe_instances, registers))
     instances = some_launch(kernel, instances, tile.conditions) or instances
@@ -462,14 +455,9 @@ def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int, register
         leaf.simplified,
         first,
         instances,
-        tile.coordinates,
+        tile,
         traffic(leaf.fragment.nest, tile),
-        lambda instance, together: tile_work(kernel, leaf.fragment, instance.sizes, together),
-        recipe,
-        tile.sweeps,
-        tile.reassociated,
-        tile.conditions,
-        tile.batch,
+        lambda instance, together: tile_work(kernel, leaf.fragment.nest, tile, instance.sizes, together),
         mean_steps(tile),
     )
 

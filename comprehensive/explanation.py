@@ -18,13 +18,10 @@ from typing import Any
 from comprehensive.algebra import Atom, Quotient, System, parameters_of, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.levels import with_levels
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan, TilePlan
-from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
-from comprehensive.loops.ir import Role, Variant
+from comprehensive.loops.ir import Role, TileKind, Variant
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.model.choice import sweeps_left
@@ -34,6 +31,10 @@ from comprehensive.model.turns import TURNS_OF_DATA
 from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, Tree, walk
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, RegionPlan, TilePlan
+from comprehensive.plan.versions import KernelKey
+from comprehensive.schedule.instances import measured_on
 from comprehensive.values import Rational, demand_computed, demand_known, limits_to_give, value_error
 
 NEXT_BEST = 4
@@ -90,6 +91,8 @@ class RegionExplanation:
     """The asserts of the program, quoted, that only the generated code can test."""
     assumed: tuple[int, ...] = ()
     """The lines of loops of which data decides the turns; expected cycles are for ``TURNS_OF_DATA`` of them."""
+    measured_on: str = ""
+    """The architecture on which the sizes of tiles were measured, where the device has another one."""
 
 
 def explain(
@@ -176,6 +179,7 @@ def explain(
                 unchecked=asserts.unchecked,
                 defaults=chosen,
                 assumed=_assumed(region),
+                measured_on=measured_on() if region.tilings and device.arch != measured_on() else "",
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
@@ -341,6 +345,10 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
             )
         if region.ranking is not None:
             lines += _ranking_lines(region.ranking, region.assumed)
+            if region.measured_on:
+                lines.append(
+                    f"  sizes of tiles were measured on {region.measured_on}: here others may be faster"
+                )
         elif region.missing:
             lines.append(f"  for a ranking give a value to {', '.join(region.missing)}")
         lines += [f"  {line}" for line in not_checked(region.unchecked)]
@@ -395,12 +403,8 @@ def _ranking_lines(ranking: Ranking, assumed: Sequence[int]) -> list[str]:
 
 def _case_lines(case: Case) -> list[str]:
     name = f"{case.kind} {case.index}"
-    runs = {
-        "leaf": "runs",
-        "dead end": "applies: no variant, the dispatcher refuses",
-        "register tile": "fits",
-        "time tile": "fits, where four sweeps of the loop or more are left",
-    }[case.kind]
+    of_tiles = {kind.shown: kind.fits for kind in TileKind}
+    runs = {"leaf": "runs", "dead end": "applies: no variant, the dispatcher refuses", **of_tiles}[case.kind]
     match case.applies:
         case True:
             lines = [f"  {name} {runs}"]

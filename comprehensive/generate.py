@@ -21,7 +21,6 @@ from comprehensive.codegen.host import header_text, shared_files, source_text
 from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.manifest import manifest
 from comprehensive.codegen.ownership import marked
-from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.codegen.resources import Resources, resources
 from comprehensive.codegen.runtime_files import RUNTIME_FILES, demand_own_name
 from comprehensive.data import spec_directory, template_directory
@@ -37,6 +36,7 @@ from comprehensive.loops.printer import print_nest
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.printer import print_program
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.plan.plan import LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.poly.polyhedra import polyhedra
 from comprehensive.report.polyhedra import to_json as polyhedra_json
 from comprehensive.report.polyhedra import to_text as polyhedra_text

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from comprehensive.codegen.cuda import program_unit
-from comprehensive.codegen.versions import KernelKey, key_of
 from comprehensive.diagnostics import CommandLineError, SourceFile
 from comprehensive.driver import Compilation
 from comprehensive.embedding.automatic import Choice
@@ -24,6 +23,7 @@ from comprehensive.machine.device import Device
 from comprehensive.occupancy_tuning.candidates import candidates_of
 from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.occupancy_tuning.sweep import sweep
+from comprehensive.plan.versions import KernelKey, key_of
 from comprehensive.ptx.files import read_text
 from comprehensive.ptx.module import parse
 from comprehensive.report.levels_text import Shown

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from comprehensive.asserts import asserts_of
-from comprehensive.codegen.plan import FunctionPlan, LeafPlan, RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.arithmetic import UndefinedBehaviour
@@ -22,6 +21,7 @@ from comprehensive.model.choice import leaf_candidate
 from comprehensive.model.defaults import left_to_launcher
 from comprehensive.model.launched import Launched, launched
 from comprehensive.model.warp_accesses import lines_of
+from comprehensive.plan.plan import FunctionPlan, LeafPlan, RegionPlan, TilePlan
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
 
 
@@ -144,11 +144,7 @@ def _case(
     tiling = None if number is None else region.tiling_of(number)
     if tiling is not None and number is not None:
         plan, sizes = tiling
-        launch = (
-            None
-            if missing
-            else launched(plan.kernel, plan.nest, known, sizes, 1 if plan.sweeps is None else 3)
-        )
+        launch = None if missing else launched(plan.kernel, plan.nest, known, sizes)
         name = f"{plan.kind} {region.tile_of(number)}"
         return Case(region.name, name, plan.kernel, plan.nest, None, plan, sizes, known, missing, launch)
     if number is None and not missing:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from comprehensive.codegen.versions import KernelKey
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation
 from comprehensive.embedding.automatic import Choice
@@ -24,6 +23,7 @@ from comprehensive.explanation import RegionExplanation, kernels_that_run
 from comprehensive.kernel_levels import automatic_choices, of_kernels
 from comprehensive.machine.device import Device, device_of
 from comprehensive.occupancy_tuning.level import Timed
+from comprehensive.plan.versions import KernelKey
 from comprehensive.report.levels_text import Shown
 from comprehensive.report.plateau_text import to_document, to_lines
 from comprehensive.tuning.candidates import shown as shown_parameters

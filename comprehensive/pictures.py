@@ -142,8 +142,8 @@ def tiles_picture(compilation: Compilation, found: Sequence[Drawn]) -> str:
 
 def _drawn(case: Case, device: Device) -> Drawn:
     shape = block_shape(case.kernel, case.nest)
-    if case.tile is not None and case.tile.sweeps is not None:
-        shape = with_sweeps(shape, case.tile.coordinates, case.sizes)
+    if case.tile and case.kernel.does_sweeps:
+        shape = with_sweeps(shape, case.tile.tile.coordinates, case.sizes)
     known = {**case.values, **case.sizes}
     return Drawn(
         case.region,

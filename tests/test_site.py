@@ -13,7 +13,7 @@ from comprehensive import registry
 from comprehensive.cli import cli
 from comprehensive.diagnostic_pages import codes
 from comprehensive.ptx.passes.registry import PASSES
-from comprehensive.schedule.recipes.registry import ALTERNATIVES
+from comprehensive.schedule.recipes import registry as recipes
 from docs.generator.docstrings import first_paragraph, markdown
 from docs.generator.links import faults
 from docs.generator.registries import primitives
@@ -72,8 +72,8 @@ def test_the_reference_has_all_that_can_be_named(sources: Path) -> None:
     assert missing("reference/counters.md", [f"| `{name}` |" for name in registry.counters().names]) == []
     assert missing("reference/strategies.md", [f"| `{name}` |" for name in registry.strategies().names]) == []
     assert missing("reference/passes.md", [f"\n## {name}\n" for name in PASSES]) == []
-    recipes = [recipe.name for row in ALTERNATIVES for recipe in row]
-    assert missing("reference/recipes.md", [f"\n## {name}\n" for name in (*recipes, "Primitives")]) == []
+    names = [recipe.name for recipe in recipes.every()]
+    assert missing("reference/recipes.md", [f"\n## {name}\n" for name in (*names, "Primitives")]) == []
     exported = [name for name in comprehensive.__all__ if name != "__version__"]
     assert missing("reference/python.md", [f".{name}\n" for name in exported]) == []
     assert [name for name in cli.commands if not (sources / f"reference/options/{name}.md").is_file()] == []

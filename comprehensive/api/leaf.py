@@ -11,7 +11,6 @@ from types import MappingProxyType
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.api.system import System
 from comprehensive.codegen.cuda import print_kernel
-from comprehensive.codegen.plan import LeafPlan
 from comprehensive.descriptions import describe, describe_leaf
 from comprehensive.driver import Compilation
 from comprehensive.generate import leaf_program
@@ -19,6 +18,7 @@ from comprehensive.loops.ir import Variant
 from comprehensive.optimize import tree as optimize
 from comprehensive.optimize.protocols import Value
 from comprehensive.optimize.tree import Decision
+from comprehensive.plan.plan import LeafPlan
 from comprehensive.report.system_latex import Mathematics
 
 

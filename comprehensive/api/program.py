@@ -25,13 +25,13 @@ from comprehensive.api.region import Region
 from comprehensive.api.tree import Tree
 from comprehensive.bindings.load import Module, load
 from comprehensive.codegen.emit import write_outputs
-from comprehensive.codegen.interface import Argument, interface
 from comprehensive.codegen.levels import with_levels
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.diagnostics import Diagnostic
 from comprehensive.driver import Compilation, Options
 from comprehensive.generate import Written
 from comprehensive.machine.device import load_device
+from comprehensive.plan.interface import Argument, interface
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan
 from comprehensive.tree_forms import tree_form
 from comprehensive.values import Rational, demand_levels, demand_no_quotients, value_error
 

@@ -11,10 +11,10 @@ from comprehensive.api.leaf import Leaf, notation_of
 from comprehensive.api.system import System
 from comprehensive.api.tree import DeadEnd, Tree
 from comprehensive.codegen.cuda import print_kernel
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Role
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.plan.plan import RegionPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from comprehensive.bindings.errors import LoadError
 from comprehensive.bindings.extents import Extents
 from comprehensive.bindings.needs import Needs
 from comprehensive.codegen.header_view import INTERFACE_VERSION
-from comprehensive.codegen.interface import Argument, Interface
 from comprehensive.codegen.manifest import SCHEMA
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.plan.interface import Argument, Interface
 
 AGAIN = "generate everything again: comprehensive gen"
 

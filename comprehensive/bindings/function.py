@@ -25,10 +25,10 @@ import numpy as np
 from comprehensive.bindings.described import DescribedFunction
 from comprehensive.bindings.errors import LaunchError, LoadError
 from comprehensive.bindings.memory import DeviceKind, Memory, NoViewError, View
-from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.diagnostics import CompileError
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.plan.interface import Argument, Interface, fresh
 from comprehensive.runtime.choice import Choice
 from comprehensive.runtime.structures import MACHINE_NUMBERS, machine_array, params_type
 from comprehensive.runtime.values import as_scalar

@@ -20,8 +20,8 @@ from typing import Any
 
 from comprehensive.bindings.errors import LoadError
 from comprehensive.bindings.function import GeneratedFunction
-from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.plan.interface import Argument, Interface, fresh
 
 NAMESPACE = "comprehensive"
 _TAKEN = frozenset((*kwlist, "NoneType", "self", "self_"))

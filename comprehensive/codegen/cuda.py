@@ -12,7 +12,6 @@ from typing import assert_never, cast
 from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.conversions import storage_headers, with_conversions
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.plan import ProgramPlan, RegionPlan
 from comprehensive.codegen.runtime_files import DEVICE, plain_files
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
 from comprehensive.codegen.tables import tables_of
@@ -46,6 +45,7 @@ from comprehensive.metafork.ast import Assign, Index, IntLiteral, Name, ScalarTy
 from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.printer import INDENT, print_assignment, print_expr, print_stmts
 from comprehensive.metafork.walk import statements_in
+from comprehensive.plan.plan import ProgramPlan, RegionPlan
 
 
 def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
@@ -65,7 +65,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         ],
         threads=" * ".join(map(print_expr, kernel.block)),
         blocks=kernel.blocks,
-        demands=[print_expr(demand) for demand in kernel.demands],
+        constraints=[print_expr(each) for each in kernel.constraints],
         shared=_shared_name(kernel),
         shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
         body="\n".join(

@@ -13,22 +13,21 @@ below is JavaScript where a page is printed (`comprehensive report`): the same e
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, System
-from comprehensive.codegen.interface import Argument, Interface, fresh
-from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.kernel_ir.c_expr import count, difference, is_wide, wide
 from comprehensive.kernel_ir.languages import C, Language
-from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.ir import Nest, Role
+from comprehensive.loops.ir import Role
 from comprehensive.loops.reading_order import reading_order
-from comprehensive.loops.types import type_of
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
-from comprehensive.metafork.ast import Binary, Cast, Expr, ScalarType
+from comprehensive.metafork.ast import Binary, Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.host_scalars import over_arguments
+from comprehensive.plan.interface import Argument, Interface, fresh
+from comprehensive.plan.plan import LeafPlan, RegionPlan, TilePlan
+from comprehensive.plan.sizes_read import bounded_names, decided, identifiers, selection_sizes, shape_names
 
 # The field of `cf_machine` for every machine parameter.
 MACHINE_FIELDS: Mapping[str, str] = {
@@ -118,10 +117,8 @@ class Dispatch:
     cases: tuple[Case, ...]
     dead_ends: tuple[str, ...]
     explanations: tuple[tuple[int, str], ...]
-    host_values: tuple[tuple[Argument, str], ...] | None
-    """Sizes that host code computes, in order, as C text; None where one is known at the launch only."""
     names: Names
-    quotients: tuple[tuple[str, str, str], ...] = ()
+    quotients: tuple[tuple[str, str, str], ...]
     """Quotients that facts read: name and value as C text, and what it is, in order."""
 
 
@@ -138,26 +135,20 @@ def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dis
     nest = region.nest
     names = {s.name for s in nest.scalars}
     given = frozenset(a.name for a in host.program)
-    systems = [*(leaf.system for leaf in region.leaves), *region.dead_ends]
-    bounded = _bounded_names(region, systems, given)
-    needed = bounded | _asserted_names(nest)
+    bounded = bounded_names(region, given)
     program = tuple(a for a in host.program if a.name in names)
-    chosen = [
-        s
-        for s in nest.scalars
-        if s.name not in given and s.type.is_integer and (s.role is Role.DATA or s.name in needed)
-    ]
+    chosen = selection_sizes(region, given)
     sizes = tuple(Argument(s.name, s.type) for s in chosen)
     known = {a.name: a.type for a in (*sizes, *program)}
-    _check_symbols(region, systems, known)
+    _check_symbols(region, known)
     order = reading_order(nest)
     own = {quotient.symbol: f"cf_quotient{number}" for number, quotient in enumerate(region.quotients)}
     defined = frozenset(atom for quotient in region.quotients for atom in quotient.definition)
 
     def conditions(system: System) -> tuple[Atom, ...]:
-        return tuple(atom for atom in _conditions(system, given) if atom not in defined)
+        return tuple(atom for atom in decided(system, given) if atom not in defined)
 
-    atoms = tuple(dict.fromkeys(atom for system in systems for atom in conditions(system)))
+    atoms = tuple(dict.fromkeys(atom for system in region.systems for atom in conditions(system)))
     cases = tuple(
         Case(number, tuple(atoms.index(atom) for atom in conditions(system)), comment)
         for number, system, comment in _numbered(region)
@@ -188,7 +179,6 @@ def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dis
             *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
         ),
-        host_values=host_values(nest, (s.name for s in chosen), (a.name for a in host.everything), language),
         # What decides about several sweeps at once also reads scalars of the loop around them.
         names=names_beside((*host.program_names, *(s.name for each in region.nests for s in each.scalars))),
         quotients=tuple(quotient_text(q, own, language) for q in region.quotients if q.symbol in read),
@@ -215,18 +205,6 @@ def quotient_text(quotient: Quotient, own: Mapping[str, str], language: Language
     )
 
 
-def over_arguments(nest: Nest, condition: Expr, kept: Container[str] = ()) -> Expr:
-    """The condition with the definitions of host scalars in their places, but for those that are ``kept``."""
-    types = {s.name: s.type for s in nest.scalars}
-    for scalar in reversed(nest.scalars):
-        if scalar.value is None or scalar.name in kept or scalar.name not in names_read(condition):
-            continue
-        fits = names_read(scalar.value) <= types.keys() and type_of(scalar.value, types) is scalar.type
-        value = scalar.value if fits else Cast(scalar.type, scalar.value)
-        condition = substitute(condition, {scalar.name: value})
-    return condition
-
-
 def guard(condition: Expr, types: Mapping[str, ScalarType], language: Language = C) -> Guard:
     """An assertion as a guard; of a comparison, the side that must be less is what is needed."""
     needed, available = language.integer(0), language.integer(0)
@@ -240,72 +218,21 @@ def guard(condition: Expr, types: Mapping[str, ScalarType], language: Language =
     return Guard(print_expr(condition), wide(condition, types, language), needed, available)
 
 
-def _conditions(system: System, given: frozenset[str]) -> tuple[Atom, ...]:
-    """Return the conditions that selection must decide.
-
-    Bounds that it checks first and assumptions on machines are left out.
-    """
-    assumed = {
-        atom for atom in system.assumptions if all(name in MACHINE_PARAMETERS for name in atom.symbols)
-    }
-    return tuple(
-        atom for atom in system.all_atoms if atom not in assumed and not _is_checked_first(atom, given)
-    )
-
-
-def _is_checked_first(atom: Atom, given: frozenset[str]) -> bool:
-    polynomial = atom.polynomial
-    if len(atom.symbols) != 1 or atom.symbols[0] in MACHINE_PARAMETERS or atom.relation is not Relation.GE:
-        return False
-    name = atom.symbols[0]
-    rises = polynomial.total_degree == 1 and polynomial.terms()[0].coefficient > 0
-    return rises and atom.holds({name: 1 if name in given else 0})
-
-
-def _bounded_names(region: RegionPlan, systems: Sequence[System], given: frozenset[str]) -> frozenset[str]:
-    """The scalars that systems and block shapes read: systems are right where these are not negative."""
-    names = {
-        name
-        for system in systems
-        for atom in _conditions(system, given)
-        for symbol in atom.symbols
-        for name in _identifiers(symbol)
-    }
-    return frozenset(names | _shape_names(region))
-
-
-def _asserted_names(nest: Nest) -> frozenset[str]:
-    """The scalars that the assertions over integer arguments read."""
-    arguments = {s.name: s.type for s in nest.scalars if s.type.is_integer and s.role is not Role.HOST}
-    conditions = (over_arguments(nest, condition) for condition in nest.preconditions)
-    readable = (condition for condition in conditions if is_wide(condition, arguments))
-    return frozenset[str]().union(*(names_read(condition) for condition in readable))
-
-
-def _check_symbols(region: RegionPlan, systems: Sequence[System], known: Iterable[str]) -> None:
+def _check_symbols(region: RegionPlan, known: Iterable[str]) -> None:
     made = {quotient.symbol for quotient in region.quotients}
     symbols = {
         name
-        for system in systems
+        for system in region.systems
         for symbol in system.symbols
         if symbol not in made
-        for name in _identifiers(symbol)
+        for name in identifiers(symbol)
     }
     scalars = {s.name for s in region.nest.scalars}
-    unknown = sorted(symbols - scalars - set(MACHINE_FIELDS) | (_shape_names(region) - set(known)))
+    unknown = sorted(symbols - scalars - set(MACHINE_FIELDS) | (shape_names(region) - set(known)))
     if unknown:
         raise ValueError(
             f"the discussion of {region.name} reads {', '.join(unknown)}, which nothing gives a value"
         )
-
-
-def _identifiers(symbol: str) -> tuple[str, ...]:
-    """The names in a symbol: itself, or those of a quotient that polynomials name by its C text, `(N)/(2)`."""
-    return tuple(re.findall(r"[A-Za-z_]\w*", symbol))
-
-
-def _shape_names(region: RegionPlan) -> set[str]:
-    return {name for leaf in region.leaves for extent in leaf.kernel.block for name in names_read(extent)}
 
 
 def fact(atom: Atom, order: Sequence[str], own: Mapping[str, str], language: Language = C) -> Fact:
@@ -365,21 +292,3 @@ def _tile_explanations(tile: TilePlan, order: Sequence[str]) -> tuple[tuple[int,
         sizes = ", ".join(f"{name} = {size}" for name, size in tile.sizes(instance).items())
         found.append((tile.first + number, f"{system}; {tile.kind}: {sizes}"))
     return tuple(found)
-
-
-def host_values(
-    nest: Nest, names: Iterable[str], arguments: Iterable[str], language: Language = C
-) -> tuple[tuple[Argument, str], ...] | None:
-    """The host scalars behind names, in order of definition, as C text; None where one has no known value."""
-    types = {s.name: s.type for s in nest.scalars}
-    passed = frozenset(arguments)
-    needed = set(names) - passed
-    found: list[tuple[Argument, str]] = []
-    for scalar in reversed(nest.scalars):
-        if scalar.name not in needed:
-            continue
-        if scalar.value is None or not is_wide(scalar.value, types):
-            return None
-        needed |= names_read(scalar.value) - passed
-        found.append((Argument(scalar.name, scalar.type), wide(scalar.value, types, language)))
-    return tuple(reversed(found))

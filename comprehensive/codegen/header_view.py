@@ -7,40 +7,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
 
 from comprehensive.codegen.dispatch import (
-    Case,
     Dispatch,
-    Fact,
-    Guard,
     Names,
     dispatch,
-    host_values,
     is_size,
     names_beside,
 )
-from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.leaf_view import LeafCosts, leaf_costs
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
 from comprehensive.codegen.tile_view import TileCosts, tile_costs
-from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions
+from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions, wide
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
 from comprehensive.loops.sizes import sizes
+from comprehensive.plan.default_search import LARGEST_EXPONENT, coarse_exponents, known_early, neighbours
+from comprehensive.plan.interface import Argument, Interface, interface
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
 
 INTERFACE_VERSION = 4
 """The version of the part that generated headers share; raised with every incompatible change of it."""
 
 CANDIDATES = 4096
 """The most parameter choices that one search may try."""
-
-LARGEST_EXPONENT = 10
-"""Searches among powers of two end at 2**10: no extent of a block is larger."""
-
-MOST_TRIED = 6
-"""Parameters of a function for which the choice of defaults tries several values of each."""
 
 NEIGHBOURS = 39
 """The number of values that `cf_neighbour` knows."""
@@ -51,23 +42,10 @@ HostValues: TypeAlias = tuple[tuple[Argument, str], ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class RegionView:
+class RegionView(Dispatch):
     """A :class:`Dispatch` whose texts are C literals, with the parameter lists of its functions."""
 
-    name: str
-    params_type: str
-    program: tuple[Argument, ...]
-    machine: tuple[tuple[str, str], ...]
-    smallest: tuple[Guard, ...]
-    preconditions: tuple[Guard, ...]
-    facts: tuple[Fact, ...]
-    cases: tuple[Case, ...]
     cases_length: int
-    dead_ends: tuple[str, ...]
-    quotients: tuple[tuple[str, str, str], ...]
-    """Name, value and meaning of what is computed before the facts."""
-    explanations: tuple[tuple[int, str], ...]
-    names: Names
     select_parameters: str
     unused: tuple[str, ...]
     size_arguments: str
@@ -179,7 +157,7 @@ class HeaderView:
 
 
 def header_view(plan: ProgramPlan, version: str) -> HeaderView:
-    """The view of a program. CompileError as :func:`comprehensive.codegen.interface.interface` raises it."""
+    """The view of a program. CompileError as :func:`comprehensive.plan.interface.interface` raises it."""
     return HeaderView(
         version=version,
         input_name=c_comment(plan.source_path),
@@ -263,23 +241,6 @@ def _tuned_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
     return tuple(arguments[name] for name, _ in plan.tuned[0].sizes)
 
 
-def coarse_exponents(parameters: int) -> tuple[int, ...]:
-    """Return the exponents of the powers of two with which each program parameter is tried first.
-
-    They give some dozens of candidates in all.
-    """
-    if parameters <= 1:
-        return tuple(range(LARGEST_EXPONENT + 1))
-    if parameters > MOST_TRIED:
-        return (0,)
-    return {2: (0, 1, 3, 5, 7, 9), 3: (0, 2, 4, 6, 8), 4: (0, 3, 5)}.get(parameters, (0, 4))
-
-
-def neighbours(parameters: int) -> int:
-    """Return the number of candidates that differ from one by a factor of two, or not at all, in each parameter."""
-    return 3**parameters if 2 <= parameters <= 4 else 0
-
-
 def most_values(parameters: int, wanted: int) -> int:
     """Return the number of values that each parameter may take so that all combinations are within `CANDIDATES`."""
     values = wanted
@@ -319,15 +280,11 @@ def _read_of_values(region: RegionView) -> str:
 def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> RegionView:
     names = region.names
     leaves, tiles = leaf_costs(planned, region), tile_costs(planned, region)
-    passed = [a.name for a in host.everything]
-    wanted = dict.fromkeys(a.name for a in (*region.sizes, *leaves.sizes))
-    of_tile = dict.fromkeys(
-        name for plan in planned.single for _, limit in plan.kernel.limits for name in names_read(limit)
-    )
-    computed = host_values(planned.nest, (*wanted, *of_tile), passed)
-    knows_tile = computed is not None and of_tile.keys() <= {*passed, *(a.name for a, _ in computed)}
-    if not knows_tile:
-        computed = host_values(planned.nest, wanted, passed)
+    known = known_early(planned, host)
+    types = {s.name: s.type for s in planned.nest.scalars}
+    computed = None
+    if known.scalars is not None:
+        computed = tuple((Argument(s.name, s.type), wide(value, types)) for s, value in known.scalars)
     machine = f"const cf_machine *{names.machine}"
     sizes = [a.declaration for a in region.sizes]
     params = f"const {region.params_type} *{names.params}"
@@ -338,23 +295,12 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
     arguments = (
         _value_arguments(region.sizes, own),
         _value_arguments(leaves.sizes, own),
-        _tile_arguments(tiles, own, {a.name for a, _ in computed or ()}) if tiles and knows_tile else "",
+        _tile_arguments(tiles, own, {a.name for a, _ in computed or ()}) if tiles and known.tiles else "",
     )
     read = tuple(a for a in host.program if mentions(f"{values} {' '.join(arguments)}", a.name))
     return RegionView(
-        name=region.name,
-        params_type=region.params_type,
-        program=region.program,
-        machine=region.machine,
-        smallest=_quoted(region.smallest),
-        preconditions=_quoted(region.preconditions),
-        facts=tuple(replace(fact, text=c_string(fact.text)) for fact in region.facts),
-        cases=tuple(replace(case, comment=c_comment(case.comment)) for case in region.cases),
+        **_quoted(region),
         cases_length=sum(2 + len(case.facts) for case in region.cases),
-        dead_ends=tuple(c_string(text) for text in region.dead_ends),
-        quotients=tuple((name, value, c_comment(text)) for name, value, text in region.quotients),
-        explanations=tuple((leaf, c_string(text)) for leaf, text in region.explanations),
-        names=names,
         select_parameters=", ".join((machine, *sizes, params)),
         unused=_unused(region),
         size_arguments="".join(f"{a.name}, " for a in region.sizes),
@@ -376,7 +322,7 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
         value_idle=(*(a.name for a in read), *(argument.name for argument, _ in computed or ())),
         leaf_value_arguments=arguments[1],
         tile_value_arguments=arguments[2],
-        knows_tile=knows_tile and tiles is not None and tiles.single > 0,
+        knows_tile=known.tiles,
         leaf_costs=leaves,
         tiles=tiles,
     )
@@ -409,12 +355,21 @@ def _unused(region: Dispatch) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
-    return tuple(replace(guard, text=c_string(guard.text)) for guard in guards)
+def _quoted(region: Dispatch) -> dict[str, Any]:
+    """The fields of a dispatch, their texts as C literals and comments."""
+    return {field.name: getattr(region, field.name) for field in fields(Dispatch)} | {
+        "smallest": tuple(replace(guard, text=c_string(guard.text)) for guard in region.smallest),
+        "preconditions": tuple(replace(guard, text=c_string(guard.text)) for guard in region.preconditions),
+        "facts": tuple(replace(fact, text=c_string(fact.text)) for fact in region.facts),
+        "cases": tuple(replace(case, comment=c_comment(case.comment)) for case in region.cases),
+        "dead_ends": tuple(map(c_string, region.dead_ends)),
+        "quotients": tuple((name, value, c_comment(text)) for name, value, text in region.quotients),
+        "explanations": tuple((leaf, c_string(text)) for leaf, text in region.explanations),
+    }
 
 
 def _tiles_compute(plan: FunctionPlan) -> str:
-    if any(tiling.reassociated for region in plan.regions for tiling in region.tilings):
+    if any(tiling.tile.reassociated for region in plan.regions for tiling in region.tilings):
         return "Tiles add up sums in another order (--reassociate)."
     tilings = (tiling for region in plan.regions for tiling in region.tilings)
     if any(tiling.kernel.tensor_core_bytes for tiling in tilings):

@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.header_view import LARGEST_EXPONENT, header_view
+from comprehensive.codegen.header_view import header_view
 from comprehensive.codegen.image import Image
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.runtime_files import (
     included_files,
     runtime_digest,
@@ -24,6 +23,8 @@ from comprehensive.codegen.runtime_files import (
 from comprehensive.codegen.source_lines import HOST_CODE, resolved
 from comprehensive.codegen.source_view import source_view
 from comprehensive.codegen.wrap import broken, laid_out
+from comprehensive.plan.default_search import LARGEST_EXPONENT
+from comprehensive.plan.plan import ProgramPlan
 
 _MORE_BLANK_LINES = re.compile(r"\n{3,}")
 

@@ -17,9 +17,7 @@ from enum import Enum
 from comprehensive.codegen.dispatch import guard
 from comprehensive.codegen.host_calls import HostCalls, using
 from comprehensive.codegen.host_returns import without_values
-from comprehensive.codegen.interface import Argument, Interface, host_name, interface
 from comprehensive.codegen.launchers import available_to, given, parameter_list
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import Span
 from comprehensive.kernel_ir.c_expr import c_string, is_wide, wide
@@ -28,6 +26,8 @@ from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import HostAssert, MetaSchedule, Parameter, ScalarType
 from comprehensive.metafork.file_scope import Kind, Piece
 from comprehensive.metafork.printer import assert_words, print_expr
+from comprehensive.plan.interface import Argument, Interface, host_name, interface
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 
 
 class Language(Enum):

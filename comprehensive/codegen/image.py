@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.codegen.versions import KernelKey
+from comprehensive.plan.versions import KernelKey
 
 _A_LINE = 5
 """Numbers of the array in one line."""

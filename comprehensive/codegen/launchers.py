@@ -16,8 +16,6 @@ from typing import Protocol
 
 from comprehensive.codegen.dispatch import Dispatch, dispatch
 from comprehensive.codegen.header_view import RegionView
-from comprehensive.codegen.interface import Argument, Interface
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.tables import Table, tables_of
 from comprehensive.kernel_ir.axes import axis_extents
 from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
@@ -26,6 +24,8 @@ from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.interface import Argument, Interface
+from comprehensive.plan.plan import RegionPlan, TilePlan
 
 
 class KernelNames(Protocol):
@@ -119,8 +119,10 @@ class TileSource:
     """The expression that says how many elements are accessed together; empty where there are no vectors."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
-    sweeps_left: Extent | None
-    """The sweeps left of the loop around the region, where a launch does several of them."""
+    does_sweeps: bool
+    """Whether a launch does several sweeps of the loop around the region."""
+    sweeps_left: Extent
+    """The sweeps left of this loop; 1 where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +169,17 @@ class RegionSource:
     @property
     def left(self) -> str:
         """The number of sweeps that are left, as a C expression."""
-        return "1" if self.several is None else "cf_left"
+        return "cf_left" if self.several else "1"
 
     @property
     def several(self) -> TileSource | None:
         """The launcher of several sweeps at once, if there is one."""
-        return next((tile for tile in self.tiles if tile.sweeps_left is not None), None)
+        return next((tile for tile in self.tiles if tile.does_sweeps), None)
 
     @property
     def single(self) -> int:
         """The number of instances that do one sweep."""
-        return sum(len(tile.instances) for tile in self.tiles if tile.sweeps_left is None)
+        return sum(len(tile.instances) for tile in self.tiles if not tile.does_sweeps)
 
 
 _INSTANCE = "cf_instance"
@@ -215,7 +217,7 @@ def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: 
             *(" ".join(each.launch.arguments) for each in tiles),
             costs.arguments if costs is not None else "",
             *(each.together for each in tiles),
-            *(each.sweeps_left.value for each in tiles if each.sweeps_left is not None),
+            *(each.sweeps_left.value for each in tiles),
         )
     )
     return RegionSource(
@@ -271,9 +273,9 @@ def _tile(
         TileInstance(leaf, region.tile_of(leaf), _passed(launch, position, kernel.constants, instance.sizes))
         for position, (leaf, instance) in enumerate(zip(numbers, tile.instances, strict=True))
     )
-    left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
+    left = _extent(tile.tile.sweeps.left, types)
     together = _together(kernel, tile.nest, region.widths) if kernel.together else ""
-    return TileSource(_kernel_number(kernel), together, launch, instances, left)
+    return TileSource(_kernel_number(kernel), together, launch, instances, kernel.does_sweeps, left)
 
 
 def _as_number(argument: Argument) -> str:
@@ -332,8 +334,7 @@ def _launch(
 ) -> KernelLaunch:
     computed: list[Local] = []
     addresses: list[str] = []
-    does_sweeps = any(p.source is Source.SWEEPS for p in kernel.parameters)
-    own = ("cf_sweeps",) * does_sweeps + (TOGETHER,) * bool(kernel.together)
+    own = ("cf_sweeps",) * kernel.does_sweeps + (TOGETHER,) * bool(kernel.together)
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:
@@ -346,16 +347,14 @@ def _launch(
             addresses.append(local.name)
     grid = _three([extent for _, extent in kernel.grid], types)
     staircase = "" if kernel.staircase is None else kernel.staircase.call(types)
-    axes: tuple[int, ...] = ()
-    if kernel.staircase is not None and kernel.has_one_row:
+    axes = () if kernel.staircase is None else kernel.staircase.axes([name for name, _ in kernel.grid])
+    if staircase and not axes:
         x, *others = grid
         tiles = f"cf_mul({_STAIRCASE}.rows, {_STAIRCASE}.columns)"
         grid = (
             Extent(f"cf_mul({x.value}, {tiles})", "the tiles inside of the edge, and few others"),
             *others,
         )
-    elif kernel.staircase is not None:
-        axes = kernel.staircase.axes([name for name, _ in kernel.grid])
     block = _three(kernel.block, types)
     extents = tuple(_extent(extent, types) for extent in kernel.extents)
     words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))

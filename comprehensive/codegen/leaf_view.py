@@ -10,18 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.codegen.dispatch import Dispatch
-from comprehensive.codegen.interface import Argument
-from comprehensive.codegen.left_out import leaves_out, shares
-from comprehensive.codegen.plan import LeafPlan, RegionPlan
-from comprehensive.codegen.profile import number_name
 from comprehensive.kernel_ir.axes import axis_extents
 from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.loops.ir import Role
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.sites import Access, Sites
 from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.interface import Argument
+from comprehensive.plan.left_out import leaves_out, shares
+from comprehensive.plan.plan import LeafPlan, RegionPlan
+from comprehensive.plan.profile import number_name
+from comprehensive.plan.sizes_read import cost_sizes
 
 END = -1
 """The number that stands behind the origins of an access."""
@@ -89,13 +89,8 @@ def leaf_costs(region: RegionPlan, selection: Dispatch) -> LeafCosts:
         " ".join((*(value for _, value in k.numbers), k.staircase, k.grid, k.block, k.words)) for k in kernels
     )
     of_shares = " ".join(f"{done} {whole}" for done, whole, _ in parts)
-    read = f"{of_costs} {of_shares}"
-    program = {a.name for a in selection.program}
-    sizes = tuple(
-        Argument(s.name, s.type)
-        for s in region.nest.scalars
-        if s.name not in program and s.role is not Role.TILE and s.type.is_integer and mentions(read, s.name)
-    )
+    program = frozenset(a.name for a in selection.program)
+    sizes = tuple(Argument(s.name, s.type) for s in cost_sizes(region, program))
     everything = (*(a.name for a in (*sizes, *selection.program)),)
     return LeafCosts(
         parameters=", ".join(

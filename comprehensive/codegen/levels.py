@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from comprehensive.algebra import System
-from comprehensive.codegen.plan import ProgramPlan, RegionPlan
+from comprehensive.plan.plan import ProgramPlan, RegionPlan
 
 
 def with_levels(plan: ProgramPlan, levels: Mapping[str, int | Fraction]) -> ProgramPlan:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from comprehensive.codegen.plan import MeasuredMachine, ProgramPlan
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.speeds import SPEEDS
+from comprehensive.plan.plan import MeasuredMachine, ProgramPlan
 
 
 def with_machines(plan: ProgramPlan, devices: Sequence[Device]) -> ProgramPlan:

@@ -16,9 +16,7 @@ from typing import Any
 
 from comprehensive.algebra import System
 from comprehensive.codegen.header_view import INTERFACE_VERSION
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.needs import as_document, needs
-from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.resources import Resources
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Role, Variant
@@ -27,6 +25,8 @@ from comprehensive.machine.work import WORK_FIELDS
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Leaf, Tree
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
 
 SCHEMA = 3
 
@@ -200,7 +200,7 @@ def _tile(
         "system": _system(planned.system, tree),
         "counters": _counters(leaf, tree),
         "kernel": _kernel(planned.kernel),
-        "reassociated": planned.reassociated,
+        "reassociated": planned.tile.reassociated,
         "tensor_cores": planned.kernel.tensor_core_bytes > 0,
         "limits": [print_expr(limit) for _, limit in planned.kernel.limits],
         "traffic": [{"array": t.array, "bytes": t.bytes, "limits": list(t.limits)} for t in planned.traffic],

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.dispatch import over_arguments
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Binary, Expr, Function, IntLiteral, MetaSchedule
 from comprehensive.metafork.expression_text import expression
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.walk import arrays
+from comprehensive.plan.host_scalars import over_arguments
 from comprehensive.poly.domains import preconditions
 from comprehensive.poly.indices import scope_of
 from comprehensive.poly.model import Constraint, c_text

@@ -13,10 +13,10 @@ from typing import Any
 
 from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import program_unit
-from comprehensive.codegen.plan import ProgramPlan, TilePlan
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.occupancy import occupancy
+from comprehensive.plan.plan import ProgramPlan, TilePlan
 from comprehensive.schedule.instances import Instance
 from comprehensive.toolchain.registers import counting_nvcc, usages_of
 from comprehensive.toolchain.usage import Usage, usage_of

@@ -15,13 +15,13 @@ from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.host_calls import HostCalls
 from comprehensive.codegen.host_code import Language, settings_lines, written
 from comprehensive.codegen.image import Image
-from comprehensive.codegen.interface import Argument, interface
 from comprehensive.codegen.launchers import AsFunctions, KernelNames, RegionSource, region_source
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.codegen.source_lines import HOST_CODE
 from comprehensive.codegen.tables import Table, tables_of
 from comprehensive.kernel_ir.c_expr import c_comment, c_string
 from comprehensive.metafork.file_scope import file_scope
+from comprehensive.plan.interface import Argument, interface
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         smallest=tuple(smallest),
         regions=regions,
         memories=len(plan.function.memory),
-        has_time=any(region.several is not None for region in regions),
+        has_time=any(region.several for region in regions),
         host_declaration=", ".join(("cf_call *cf_state", *(a.declaration for a in host.everything))),
         host_arguments=", ".join(("&cf_state", *chosen)),
     )

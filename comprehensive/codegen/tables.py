@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.plan import RegionPlan
 
 _A_LINE = 8
 """Elements of a constant array in one line."""

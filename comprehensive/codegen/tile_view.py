@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from comprehensive.algebra import Atom, System
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, guard
-from comprehensive.codegen.interface import Argument
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.kernel_ir.c_expr import c_comment, count, mentions, wide
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
@@ -21,6 +19,8 @@ from comprehensive.loops.ir import Role
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.interface import Argument
+from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.schedule.instances import Instance
 
 
@@ -108,26 +108,19 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
         sizes=sizes,
         limits=bounds,
         unused=(
-            *(() if region.several is not None else ("cf_sweeps",)),
+            *(() if region.several else ("cf_sweeps",)),
             *(() if is_vectored else ("cf_together",)),
         ),
         works=tuple(works),
         instances=tuple(instances),
         single=sum(len(plan.instances) for plan in region.single),
-        most_sweeps=tuple(
-            most_sweeps(plan, i) for plan in region.tilings if plan.sweeps for i in plan.instances
-        ),
+        most_sweeps=tuple(plan.most_sweeps(i) for plan in region.several for i in plan.instances),
         elements=_ELEMENTS if is_vectored else "",
     )
 
 
 _ELEMENTS = """cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1."""
-
-
-def most_sweeps(plan: TilePlan, instance: Instance) -> int:
-    """Return the most sweeps that one launch of an instance does."""
-    return 1 if plan.sweeps is None else plan.sizes(instance)[plan.sweeps.most]
 
 
 def _instance(
@@ -148,7 +141,7 @@ def _instance(
         _product(
             [
                 *_tiles(plan, sizes, names, types),
-                *(f"cf_number_of({name})" for name in names[len(names) - len(plan.batch) :]),
+                *(f"cf_number_of({name})" for name in names[len(names) - len(plan.tile.batch) :]),
             ]
         ),
         *_steps(plan, instance, counted),
@@ -172,7 +165,7 @@ def _tiles(
         return [f"cf_stairs_of({plan.kernel.staircase.at(sizes).call(types)})"]
     return [
         f"cf_tiles({limit}, {c.shift}, {size_of(c.step, sizes)})"
-        for c, limit in zip(plan.coordinates, limits, strict=False)
+        for c, limit in zip(plan.tile.coordinates, limits, strict=False)
     ]
 
 
@@ -206,11 +199,7 @@ def _row_of(kernel: Kernel, first: int) -> str:
 
 def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[str, str, str]:
     """Return the whole steps of a block, those that are not whole, and their turns."""
-    if plan.sweeps is not None:
-        return "cf_number_of(cf_sweeps)", "", ""
-    if not plan.loop_limits:
-        return "0", "", ""
-    of_loops = [f"cf_number_of({limits[number]})" for number in plan.loop_limits]
+    of_loops = [f"cf_number_of({name})" for name in plan.turns(limits, "cf_sweeps")]
     outer, done = ([], of_loops) if plan.kernel.beside else (of_loops[:-1], of_loops[-1:])
     length = plan.step(instance)
     if length == 1:
@@ -237,9 +226,11 @@ def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str
 
     Of tiles that overlap or begin before 0 some never are.
     """
-    if any(c.shift or c.lead is not None for c in plan.coordinates):
+    if any(c.shift or c.lead is not None for c in plan.tile.coordinates):
         return "1"
-    extents = [(size_of(c.extent, sizes), name) for c, name in zip(plan.coordinates, limits, strict=False)]
+    extents = [
+        (size_of(c.extent, sizes), name) for c, name in zip(plan.tile.coordinates, limits, strict=False)
+    ]
     return " || ".join(f"{name} % {extent} != 0" for extent, name in extents if extent > 1) or "0"
 
 

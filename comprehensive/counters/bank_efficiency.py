@@ -12,11 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from comprehensive.algebra import Polynomial
-from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.lanes import bank_share, turns
-from comprehensive.counters.shares import least_of_cases, share_of
-from comprehensive.counters.work import UncountableError, work_of
+from comprehensive.counters.shares import WeightedShare, share_of_accesses
+from comprehensive.counters.work import Access
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.sites import BANKS
 from comprehensive.optimize.protocols import Evaluation, Kind
@@ -31,20 +29,7 @@ class BankEfficiency:
     kind: Kind = Kind.PERFORMANCE
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        scalars = assumptions(fragment.nest)
-        try:
-            cases = work_of(fragment)
-        except UncountableError as reason:
-            return Evaluation(Polynomial(Fraction(1, BANKS)), f"bound: {reason} is not counted")
-        shares = [
-            share_of(
-                [
-                    (a.count, turns(a.size_bytes), bank_share(a.stride, a.size_bytes))
-                    for a in work.accesses
-                    if a.is_shared
-                ],
-                scalars,
-            )
-            for work in cases
-        ]
-        return least_of_cases(shares, scalars)
+        def weighted(access: Access) -> WeightedShare:
+            return access.count, turns(access.size_bytes), bank_share(access.stride, access.size_bytes)
+
+        return share_of_accesses(fragment, weighted, is_shared=True, worst=Fraction(1, BANKS))

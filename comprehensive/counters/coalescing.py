@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from comprehensive.algebra import Polynomial
-from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.lanes import sector_share
-from comprehensive.counters.shares import least_of_cases, share_of
-from comprehensive.counters.work import UncountableError, work_of
+from comprehensive.counters.shares import WeightedShare, share_of_accesses
+from comprehensive.counters.work import Access
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Evaluation, Kind
 
@@ -29,23 +27,9 @@ class Coalescing:
     kind: Kind = Kind.PERFORMANCE
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        scalars = assumptions(fragment.nest)
-        try:
-            cases = work_of(fragment)
-        except UncountableError as reason:
-            worst = min(
-                (sector_share(None, a.type.size_bytes).value for a in fragment.nest.arrays), default=1
-            )
-            return Evaluation(Polynomial(worst), f"bound: {reason} is not counted")
-        shares = [
-            share_of(
-                [
-                    (a.count, a.size_bytes, sector_share(a.stride, a.size_bytes))
-                    for a in work.accesses
-                    if not a.is_shared
-                ],
-                scalars,
-            )
-            for work in cases
-        ]
-        return least_of_cases(shares, scalars)
+        def weighted(access: Access) -> WeightedShare:
+            return access.count, access.size_bytes, sector_share(access.stride, access.size_bytes)
+
+        sizes = (a.type.size_bytes for a in fragment.nest.arrays)
+        worst = min((sector_share(None, size).value for size in sizes), default=1)
+        return share_of_accesses(fragment, weighted, is_shared=False, worst=worst)

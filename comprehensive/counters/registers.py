@@ -16,7 +16,7 @@ from comprehensive.counters.liveness import max_live_words
 from comprehensive.counters.shared_words import KERNEL_NAME
 from comprehensive.counters.three_address import three_address
 from comprehensive.kernel_ir.kernel import Kernel, KernelStmt
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.metafork.ast import Assign, For, Index, IntLiteral
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.optimize.protocols import Evaluation, Kind
@@ -45,12 +45,15 @@ class Registers:
     kind: Kind = Kind.RESOURCE
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        from comprehensive.lowering.lower import lower
+        return _counted(fragment, _estimate, "estimate")
 
-        if fragment.tile is not None:
-            return tile_registers(fragment)
-        kernel = lower(fragment, KERNEL_NAME)
-        return Evaluation(Polynomial.constant(_estimate(kernel)), "estimate")
+
+def _counted(fragment: Variant, count: Callable[[Kernel], int], source: str) -> Evaluation:
+    from comprehensive.lowering.lower import lower
+
+    if fragment.tile is not None:
+        return tile_registers(fragment.nest, fragment.tile)
+    return Evaluation(Polynomial.constant(count(lower(fragment, KERNEL_NAME))), source)
 
 
 @lru_cache(maxsize=4096)
@@ -67,27 +70,25 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
     )
 
 
-def tile_registers(fragment: Variant) -> Evaluation:
+def tile_registers(nest: Nest, tile: RegisterTile) -> Evaluation:
     """The model for kernels over register tiles: a register for each point of a thread, and what points share.
 
     What they share is in registers twice, for two steps, at two places each; elements of 16 bits share a register.
     The launch bounds of an instance make the compiler keep to what its block can have, so that this is for ranking.
     """
-    assert fragment.tile is not None
-    each = [Polynomial.symbol(c.each) for c in fragment.tile.coordinates]
+    each = [Polynomial.symbol(c.each) for c in tile.coordinates]
     shared = sum_of(each) if len(each) > 1 else Polynomial.constant(0)
-    return Evaluation(product_of(each) + (2 if _reads_halves(fragment) else 4) * shared + 40, "model")
+    return Evaluation(product_of(each) + (2 if _reads_halves(nest, tile) else 4) * shared + 40, "model")
 
 
-def _reads_halves(fragment: Variant) -> bool:
+def _reads_halves(nest: Nest, tile: RegisterTile) -> bool:
     """Whether all data that loops of a point read and do not assign is ``half`` or ``bfloat16``, and some is."""
-    assert fragment.tile is not None
-    every = (s for body in fragment.tile.bodies for s in statements_in(body))
+    every = (s for body in tile.bodies for s in statements_in(body))
     inside = tuple(s for loop in every if isinstance(loop, For) for s in loop.body)
     targets = (s.target for s in statements_in(inside) if isinstance(s, Assign))
     assigned = {target.array for target in targets if isinstance(target, Index)}
     read = {e.array for x in expressions_in(inside) for e in subexpressions(x) if isinstance(e, Index)}
-    types = [a.type for a in fragment.nest.arrays if a.name in read - assigned]
+    types = [a.type for a in nest.arrays if a.name in read - assigned]
     return bool(types) and all(type.is_storage for type in types)
 
 
@@ -105,10 +106,4 @@ class PtxasRegisters:
     kind: Kind = Kind.RESOURCE
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        from comprehensive.lowering.lower import lower
-
-        if fragment.tile is not None:
-            return tile_registers(fragment)
-        kernel = lower(fragment, KERNEL_NAME)
-        registers = self.compile(kernel)
-        return Evaluation(Polynomial.constant(registers), f"ptxas {self.arch}")
+        return _counted(fragment, self.compile, f"ptxas {self.arch}")

@@ -7,16 +7,32 @@ The weight of an access is what it uses, so that the value is what is used over 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from comprehensive.algebra import Atom, Polynomial, RationalFunction
 from comprehensive.algebra.sign_sets import AT_LEAST_0, Signs
+from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.lanes import Share
-from comprehensive.counters.work import Count
+from comprehensive.counters.work import Access, Count, UncountableError, work_of
+from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Evaluation, Value
 
 WeightedShare = tuple[Count, int, Share]
 """The number of times, the amount each time, and the share of what is moved that it is."""
+
+
+def share_of_accesses(
+    fragment: Variant, weighted: Callable[[Access], WeightedShare], *, is_shared: bool, worst: Fraction | int
+) -> Evaluation:
+    """Return the share over all accesses of a block to shared or to global memory; ``worst`` where none is counted."""
+    scalars = assumptions(fragment.nest)
+    try:
+        cases = work_of(fragment)
+    except UncountableError as reason:
+        return Evaluation(Polynomial(worst), f"bound: {reason} is not counted")
+    accesses = ([weighted(a) for a in work.accesses if a.is_shared is is_shared] for work in cases)
+    return least_of_cases([share_of(each, scalars) for each in accesses], scalars)
 
 
 def share_of(accesses: Sequence[WeightedShare], scalars: Sequence[Atom]) -> Evaluation:

@@ -19,10 +19,10 @@ from typing import assert_never
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.counters.shared_words import KERNEL_NAME
-from comprehensive.kernel_ir.axes import AXES, on_axes
+from comprehensive.kernel_ir.axes import on_axes
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.ir import AXES, Nest, Variant
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

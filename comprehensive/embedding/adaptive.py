@@ -16,8 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from comprehensive.codegen.cuda import program_unit
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
-from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version, key_of
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
@@ -28,6 +26,8 @@ from comprehensive.machine.device import Device, device_of
 from comprehensive.occupancy_tuning.candidates import Candidates, candidates_of
 from comprehensive.occupancy_tuning.level import Level
 from comprehensive.occupancy_tuning.subject import Subject
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan
+from comprehensive.plan.versions import Adaptation, Candidate, KernelKey, Version, key_of
 from comprehensive.toolchain.usage import simple_name, template_arguments
 
 

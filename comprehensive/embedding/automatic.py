@@ -20,11 +20,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import Device, device_of
 from comprehensive.machine.parameters import WORD_BYTES
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.passes.remark import Kind
 from comprehensive.sass.errors import SassError

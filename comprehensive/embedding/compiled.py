@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from comprehensive.codegen.versions import Version, symbols_of
+from comprehensive.plan.versions import Version, symbols_of
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool

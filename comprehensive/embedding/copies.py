@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from comprehensive.codegen.versions import KernelKey, key_of
 from comprehensive.diagnostics import SourceFile
+from comprehensive.plan.versions import KernelKey, key_of
 from comprehensive.ptx.module import Module, parse
 
 

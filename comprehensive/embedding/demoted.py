@@ -17,11 +17,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 from comprehensive.codegen.cuda import kernel_unit
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.machine.device import device_of
 from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.passes.register_cap import cliffs_below
 from comprehensive.ptx.passes.remark import Kind

@@ -15,13 +15,13 @@ from typing import Any
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.host import image_text
 from comprehensive.codegen.image import EmbeddedKernel, Image
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version, key_of, version_symbol
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.embedding.automatic import Choice, choices, launches_of
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.targets import Targets
+from comprehensive.plan.plan import ProgramPlan
+from comprehensive.plan.versions import ORIGINAL, KernelKey, Version, key_of, version_symbol
 from comprehensive.ptx.pipeline import Check
 from comprehensive.toolchain.fatbinary import Part, pack
 from comprehensive.toolchain.usage import usage_of

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from comprehensive.codegen.plan import FunctionPlan
-from comprehensive.codegen.versions import Version, key_of
 from comprehensive.occupancy_tuning.subject import Subject
+from comprehensive.plan.plan import FunctionPlan
+from comprehensive.plan.versions import Version, key_of
 
 NUMBERED = "grid-stride"
 """The pass behind which a launch says which blocks run."""

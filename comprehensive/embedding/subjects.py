@@ -15,7 +15,6 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.diagnostics import SourceFile
 from comprehensive.embedding.automatic import launches_of
 from comprehensive.embedding.compiled import CompiledKernels
@@ -25,6 +24,7 @@ from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.walk import names
 from comprehensive.occupancy_tuning.subject import Subject
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.module import parse
 from comprehensive.sass.launch import MANY_BLOCKS, Launch, multiprocessors_of
 from comprehensive.toolchain.assembler import Assembler

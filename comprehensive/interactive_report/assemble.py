@@ -13,9 +13,7 @@ from pathlib import Path
 
 from comprehensive import __version__
 from comprehensive.asserts import Asserts, asserts_of
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.levels import with_levels
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation
 from comprehensive.interactive_report.bounds import rankings_of
@@ -33,6 +31,8 @@ from comprehensive.loops.printer import print_nest
 from comprehensive.machine.device import Device
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from comprehensive.report.highlight import highlighted
 from comprehensive.report.page import FunctionView, LeafView, PageView, RegionView, render_page
 from comprehensive.report.page_model import model_table

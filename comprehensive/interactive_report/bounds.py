@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import cache
 
 from comprehensive.asserts import Asserts
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.explanation import ranking_at
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.machine.device import Device
 from comprehensive.model.ranking import Ranking
+from comprehensive.plan.plan import RegionPlan
 from comprehensive.report.page import Control
 from comprehensive.report.page_model import Point
 from comprehensive.watch import UNWATCHED, Watch

@@ -5,11 +5,11 @@ leaves_of(region, tree)[1].difference      # how its kernel differs from that of
 
 from __future__ import annotations
 
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.descriptions import describe
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Leaf, Tree
+from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.report.page import CounterView, LeafView
 from comprehensive.report.page_code import code_of, difference
 from comprehensive.report.page_tree import parent_of

@@ -9,12 +9,12 @@ from itertools import combinations
 
 from comprehensive.algebra.regions import Plane
 from comprehensive.asserts import Asserts
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.device import Device
 from comprehensive.optimize.partition import symbols_of
 from comprehensive.optimize.tree import Tree
 from comprehensive.parameter_space import divide_region
+from comprehensive.plan.plan import RegionPlan
 from comprehensive.report.page import PlaneView
 from comprehensive.report.partition_svg import PLANE_FRAME, partitions_svg
 from comprehensive.report.partition_words import Titled

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from comprehensive.codegen.header_view import LARGEST_EXPONENT
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Role, Scalar
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.model.defaults import defaults
+from comprehensive.plan.default_search import LARGEST_EXPONENT
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 from comprehensive.report.page import Control
 from comprehensive.report.page_selection import given
 from comprehensive.values import Rational, demand_computed, demand_known

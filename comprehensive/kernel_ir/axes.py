@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TypeVar
 
+from comprehensive.loops.ir import AXES
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, ScalarType
 from comprehensive.metafork.terms import product
-
-AXES = ("x", "y", "z")
 
 _Item = TypeVar("_Item")
 

@@ -366,7 +366,7 @@ class Kernel:
     """Names of integers that are constants of each instance: a kernel that has some is a template."""
     blocks: str | None = None
     """The constant that says how many blocks a multiprocessor shall have room for, which bounds registers."""
-    demands: tuple[Expr, ...] = ()
+    constraints: tuple[Expr, ...] = ()
     """Conditions that the constants must meet."""
     alignments: tuple[Alignment, ...] = ()
     """The alignments of its vectors; for launches that do not meet them elements are accessed one by one."""
@@ -388,9 +388,9 @@ class Kernel:
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
 
     @property
-    def has_one_row(self) -> bool:
-        """Whether all blocks are along x, as those of a kernel over tiles are, which find their tiles themselves."""
-        return bool(self.constants)
+    def does_sweeps(self) -> bool:
+        """Whether a launch says how many sweeps it does."""
+        return any(p.source is Source.SWEEPS for p in self.parameters)
 
     @property
     def shared_words_text(self) -> str:

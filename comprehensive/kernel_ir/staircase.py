@@ -64,10 +64,13 @@ class Staircase:
         constants: dict[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
         return replace(self, arguments=tuple(fold(substitute(a, constants)) for a in self.arguments))
 
-    def axes(self, iterators: Sequence[str]) -> tuple[int, int]:
-        """The axes of rows and columns, 0 for x, in a grid with loops of these iterators, outermost first."""
+    def axes(self, iterators: Sequence[str]) -> tuple[int, ...]:
+        """The axes of rows and columns, 0 for x, in a grid with loops of these iterators, outermost first.
+
+        None where all blocks are in one row, and find their places themselves.
+        """
         along = [names[0] for names in on_axes(iterators)]
-        return along.index(self.row), along.index(self.column)
+        return tuple(along.index(name) for name in (self.row, self.column) if name in along)
 
 
 @dataclass(frozen=True, slots=True)

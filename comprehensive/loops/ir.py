@@ -56,6 +56,10 @@ class Role(Enum):
     """A size of a register tile that the tool has added: a constant of each instance of the kernel, at least 1."""
 
 
+AXES = ("x", "y", "z")
+"""The axes along which a grid and a block have extents."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A scalar that the region reads and never writes.
@@ -324,18 +328,57 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweeps:
-    """Two sweeps that take turns between two grids, as they follow a region that does the first one.
+class SweepPair:
+    """Two sweeps that take turns where ``condition``, which is the same for all points, holds; None is always."""
 
-    There is a pair for each alternative of the region.  What one sweep reads is at most ``halo`` points away, along
-    each coordinate.  A launch does an odd number of sweeps, at most ``most`` (the name of a constant).  ``left`` is how
-    many the loop of the host has yet to do, that of the region included.
+    condition: Expr | None
+    first: Sweep
+    second: Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeps:
+    """The sweeps of a launch: one, or several that take turns between two grids, as they follow a region.
+
+    There is a pair for each case in which the region does the first of them.  What one sweep reads is at most ``halo``
+    points away, along each coordinate.  A launch does an odd number of sweeps, at most ``most``, which is 1 or a
+    constant of the kernel.  ``left`` is how many the loop of the host has yet to do, that of the region included.
     """
 
-    pairs: tuple[tuple[Sweep, Sweep], ...]
-    halo: tuple[int, ...]
-    most: str
-    left: Expr
+    pairs: tuple[SweepPair, ...] = ()
+    halo: tuple[int, ...] = ()
+    most: IntLiteral | Name = IntLiteral(1)
+    left: Expr = IntLiteral(1)
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The constants of a kernel that say how many sweeps it does; none for one sweep."""
+        return (self.most.identifier,) if isinstance(self.most, Name) else ()
+
+
+class TileKind(Enum):
+    """The kinds of tiles, each with the words for it, which have places for sizes and for the most sweeps.
+
+    ``ending`` is what names of their kernels end in.
+    """
+
+    REGISTER = (
+        "register tile",
+        "tile",
+        "in registers",
+        "tiles of {sizes} points, {each} a thread in registers",
+        "fits",
+    )
+    TIME = (
+        "time tile",
+        "time",
+        "up to {most} sweeps a launch",
+        "up to {most} sweeps a launch, in tiles of {sizes} points in shared memory, {each} a thread",
+        "fits, where four sweeps of the loop or more are left",
+    )
+
+    def __init__(self, shown: str, ending: str, how: str, described: str, fits: str) -> None:
+        self.shown, self.ending, self.how, self.described, self.fits = shown, ending, how, described, fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,7 +438,8 @@ class RegisterTile:
 
     ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
     bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
-    ``blocks``.  Points may run in any order.  With ``sweeps`` a tile does several of them in one launch.
+    ``blocks``.  Points may run in any order.  A tile that does several ``sweeps`` in one launch has no alternatives:
+    its points do what these say.
     ``conditions`` over scalars of the nest and the constants have to hold for a launch.  A ``batch`` of tiles lies
     along further coordinates, outermost first, which come before the others.  ``linear`` are references that might have
     rows.
@@ -406,7 +450,8 @@ class RegisterTile:
     depth: str
     stages: str
     blocks: str
-    sweeps: Sweeps | None = None
+    sweeps: Sweeps = Sweeps()
+    kind: TileKind = TileKind.REGISTER
     predicate: Expr | None = None
     """A condition on coordinates: points that do not meet it store nothing (`schedule/predicate.py`)."""
     masked: bool = False
@@ -433,9 +478,8 @@ class RegisterTile:
     @property
     def bodies(self) -> tuple[tuple[Stmt, ...], ...]:
         """All that is done at a point, in one case or another."""
-        if self.sweeps is None:
-            return tuple(alternative.body for alternative in self.alternatives)
-        return tuple(sweep.body for pair in self.sweeps.pairs for sweep in pair)
+        swept = (sweep.body for pair in self.sweeps.pairs for sweep in (pair.first, pair.second))
+        return (*(alternative.body for alternative in self.alternatives), *swept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.rewrite import map_expression, map_expressions
-from comprehensive.metafork.walk import children, declared, statements_in, subexpressions
+from comprehensive.metafork.rewrite import map_expression, with_bodies, with_own_expressions
+from comprehensive.metafork.walk import children, declared, own_expressions, statements_in, subexpressions
 
 MAX_CONDITIONS = 3
 """Distinct conditions moved out of one band: 2**3 copies at most."""
@@ -154,12 +154,9 @@ def _conditions(
         if at_loops and not _has_loop((statement,)):
             continue
         match statement:
-            case Declare():
-                if statement.initial is not None:
-                    yield from _in_value(statement.initial, wanted, always)
-            case Assign():
-                yield from _in_value(statement.value, wanted, always)
-                yield from _in_value(statement.target, wanted, always)
+            case Declare() | Assign():
+                for expr in reversed(own_expressions(statement)):
+                    yield from _in_value(expr, wanted, always)
             case If():
                 yield from _in_condition(statement.condition, wanted, always)
                 yield from _conditions(statement.then, wanted, False, at_loops)
@@ -237,12 +234,14 @@ def _decide(body: tuple[Stmt, ...], condition: Expr, value: bool, types: Types) 
     def in_value(expr: Expr) -> Expr:
         return map_expression(expr, lambda e: _choose(e, condition, value, types))
 
+    def inside(inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return _decide(inner, condition, value, types)
+
     for statement in body:
         match statement:
             case If():
                 decided = _in_boolean(statement.condition, condition, value)
-                then = _decide(statement.then, condition, value, types)
-                otherwise = _decide(statement.otherwise, condition, value, types)
+                then, otherwise = inside(statement.then), inside(statement.otherwise)
                 if not isinstance(decided, IntLiteral):
                     decided = in_value(decided)
                     if then or otherwise:
@@ -253,25 +252,10 @@ def _decide(body: tuple[Stmt, ...], condition: Expr, value: bool, types: Types) 
                 result += (
                     [Block(taken, statement.span)] if any(isinstance(s, Declare) for s in taken) else taken
                 )
-            case For():
-                start, bound, step = (
-                    in_value(statement.start),
-                    in_value(statement.bound),
-                    in_value(statement.step),
-                )
-                inner = _decide(statement.body, condition, value, types)
-                if not inner and statement.type is not None:
-                    continue
-                result.append(replace(statement, start=start, bound=bound, step=step, body=inner))
-            case While() | DoWhile():
-                inner = _decide(statement.body, condition, value, types)
-                result.append(replace(statement, condition=in_value(statement.condition), body=inner))
-            case Block():
-                result.append(replace(statement, body=_decide(statement.body, condition, value, types)))
-            case Declare() | Assign() | Break() | Continue() | MetaFor():
-                result += map_expressions((statement,), in_value)
             case _:
-                assert_never(statement)
+                changed = with_bodies(with_own_expressions(statement, in_value), inside)
+                is_idle = isinstance(changed, For) and not changed.body and changed.type is not None
+                result += () if is_idle else (changed,)
     return tuple(result)
 
 

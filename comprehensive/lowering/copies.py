@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from math import lcm
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.axes import AXES
 from comprehensive.kernel_ir.parameters import flat_index
 from comprehensive.kernel_ir.terms import condition, expression, plus, times, total, widen
+from comprehensive.loops.ir import AXES
 from comprehensive.lowering.placement import PlacedTile
 from comprehensive.metafork.ast import (
     Assign,

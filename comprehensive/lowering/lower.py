@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
-from comprehensive.kernel_ir.axes import AXES, digits, on_axes
+from comprehensive.kernel_ir.axes import digits, on_axes
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import (
     Barrier,
@@ -38,6 +38,7 @@ from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
 from comprehensive.loops.access import Context, Mode, accesses, rewrite_references
 from comprehensive.loops.ir import (
+    AXES,
     BlockStmt,
     Loop,
     Nest,
@@ -84,7 +85,7 @@ from comprehensive.schedule.lower_tile import lower_tile
 
 def lower(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` that computes the variant."""
-    if variant.tile is not None or variant.register_cap is None:
+    if variant.register_cap is None:
         return _lowered(variant, name)
     free = _lowered(replace(variant, register_cap=None), name)
     return replace(free, register_cap=variant.register_cap)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from math import prod
 
 from comprehensive.algebra import with_quotients
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.kernel_ir.kernel import Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.arithmetic import UndefinedBehaviour
@@ -22,14 +21,13 @@ from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.cost import Cost, Launch, cost
 from comprehensive.machine.counts import SATURATED
 from comprehensive.metafork.printer import print_expr
-from comprehensive.model.launched import stairs_of
+from comprehensive.model.launched import FEWEST_SWEEPS, stairs_of
 from comprehensive.model.leaf_cost import leaf_cost
 from comprehensive.model.values import stride, wide_value
+from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.schedule.instances import Instance
 
 VECTOR_BYTES = 16
-FEWEST_SWEEPS = 3
-"""The fewest sweeps of a launch of a time tile; the last sweep of a loop is left to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,7 @@ def tile_candidates(
     found: list[Candidate] = []
     for plan in region.tilings:
         for position, instance in enumerate(plan.instances):
-            sweeps = 1
-            if plan.sweeps is not None:
-                sweeps = sweeps_at_once(
-                    max(FEWEST_SWEEPS, sweeps_left - 1), plan.sizes(instance)[plan.sweeps.most]
-                )
+            sweeps = sweeps_at_once(max(FEWEST_SWEEPS, sweeps_left - 1), plan.most_sweeps(instance))
             number = region.tile_of(plan.first + position)
             found.append(_candidate(plan, instance, number, machine, values, together, sweeps))
     return tuple(found)
@@ -113,8 +107,8 @@ def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
 
     Time tiles are for more than three sweeps, and only where a launch costs no more than as many single sweeps.
     """
-    single = _best([c for c in found if c.kind != "time tile"])
-    several = _best([c for c in found if c.kind == "time tile"]) if sweeps_left > FEWEST_SWEEPS else None
+    single = _best([c for c in found if c.sweeps == 1])
+    several = _best([c for c in found if c.sweeps > 1]) if sweeps_left > FEWEST_SWEEPS else None
     if several is None or single is None:
         return several or single
     return several if _cycles(several) <= _times(_cycles(single), several.sweeps) else single
@@ -122,17 +116,14 @@ def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
 
 def sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
     """Return how many sweeps the host's loop around the region has left at its first turn."""
-    several = region.several
-    if several is None or several.sweeps is None:
-        return 1
-    return max(1, wide_value(several.nest, several.sweeps.left, values))
+    return max((1, *(wide_value(plan.nest, plan.tile.sweeps.left, values) for plan in region.tilings)))
 
 
 def sweeps_at_once(sweeps: int, most: int) -> int:
-    """An odd number from 3 to ``most``, so that few launches do so many sweeps, all about alike."""
+    """An odd number, from 3 to ``most`` or 1, so that few launches do so many sweeps, all about alike."""
     launches = -(-sweeps // most)
     launches += (launches + sweeps) % 2
-    return FEWEST_SWEEPS if sweeps < FEWEST_SWEEPS * launches else sweeps // launches | 1
+    return min(most, FEWEST_SWEEPS if sweeps < FEWEST_SWEEPS * launches else sweeps // launches | 1)
 
 
 def _best(found: Sequence[Candidate]) -> Candidate | None:
@@ -202,19 +193,14 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     sizes = plan.sizes(instance)
     limits, counted = _limits(plan, values), [wide_value(plan.nest, c, values) for c in plan.counted]
     blocks = _tiles(plan, sizes, limits, values)
-    blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
-    if plan.sweeps is not None:
-        steps, parts, turns = sweeps, 0, 0
-    elif plan.loop_limits:
-        of_loops, length = [max(0, counted[number]) for number in plan.loop_limits], plan.step(instance)
-        outer, done = (1, of_loops) if plan.kernel.beside else (prod(of_loops[:-1]), of_loops[-1:])
-        wholes, rests = [n // length for n in done], [n % length for n in done]
-        each = (sum(wholes), sum(rest > 0 for rest in rests), sum(rests))
-        steps, parts, turns = (min(SATURATED, outer * n) for n in each)
-    else:
-        steps, parts, turns = 0, 0, 0
-    is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(
-        limit % size_of(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
+    blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.tile.batch) :])
+    of_loops, length = [max(0, number) for number in plan.turns(counted, sweeps)], plan.step(instance)
+    outer, done = (1, of_loops) if plan.kernel.beside else (prod(of_loops[:-1]), of_loops[-1:])
+    wholes, rests = [n // length for n in done], [n % length for n in done]
+    each = (sum(wholes), sum(rest > 0 for rest in rests), sum(rests))
+    steps, parts, turns = (min(SATURATED, outer * n) for n in each)
+    is_cut = any(c.shift or c.lead is not None for c in plan.tile.coordinates) or any(
+        limit % size_of(c.extent, sizes) for c, limit in zip(plan.tile.coordinates, limits, strict=False)
     )
     bytes_ = sum(t.bytes * prod(max(0, n) for n in t.of(limits, counted)) for t in plan.traffic)
     more = 0
@@ -240,7 +226,7 @@ def _tiles(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[int], valu
         return stairs.rows * stairs.columns
     return prod(
         -(-max(0, limit + c.shift) // size_of(c.step, sizes))
-        for c, limit in zip(plan.coordinates, limits, strict=False)
+        for c, limit in zip(plan.tile.coordinates, limits, strict=False)
     )
 
 

@@ -13,15 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from comprehensive.codegen.header_view import (
-    LARGEST_EXPONENT,
-    coarse_exponents,
-    function_view,
-    neighbours,
-)
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.left_out import leaves_out, shares
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.loops.ir import Nest
@@ -30,6 +21,10 @@ from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.choice import leaf_candidate, tile_candidates
 from comprehensive.model.values import wide_value
+from comprehensive.plan.default_search import LARGEST_EXPONENT, coarse_exponents, known_early, neighbours
+from comprehensive.plan.interface import interface
+from comprehensive.plan.left_out import leaves_out, shares
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 
 ALIGNED = 4
 """Elements that tiles access together, as far as the choice of parameters goes: those of aligned data."""
@@ -118,14 +113,11 @@ def left_to_launcher(
 
 class _Search:
     def __init__(self, plan: FunctionPlan, machine: Mapping[str, int], arguments: Mapping[str, int]) -> None:
-        view = function_view(plan)
+        host = interface(plan)
         self.machine, self.arguments = machine, arguments
-        self.names = [a.name for a in interface(plan).program]
-        self.regions = [
-            (region, seen.knows_tile)
-            for region, seen in zip(plan.regions, view.regions, strict=True)
-            if seen.is_considered
-        ]
+        self.names = [a.name for a in host.program]
+        found = ((region, known_early(region, host)) for region in plan.regions)
+        self.regions = [(region, known.tiles) for region, known in found if known.scalars is not None]
         self.losing = [region for region, _ in self.regions if leaves_out(region.nest)]
         self.tiles: dict[str, int] = {}
 
@@ -204,7 +196,7 @@ class _Search:
         if region.name not in self.tiles:
             known = {**dict.fromkeys((s.name for t in region.tilings for s in t.nest.scalars), 0), **values}
             found = tile_candidates(region, self.machine, known, together=ALIGNED, sweeps_left=1)
-            prices = [c.cost.cycles for c in found if c.cost is not None and c.kind == "register tile"]
+            prices = [c.cost.cycles for c in found if c.cost is not None and c.sweeps == 1]
             self.tiles[region.name] = min(prices, default=SATURATED)
         return self.tiles[region.name]
 

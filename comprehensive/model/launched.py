@@ -20,6 +20,9 @@ from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.values import stride, wide_value
 
+FEWEST_SWEEPS = 3
+"""The fewest sweeps of a launch of a time tile; the last sweep of a loop is left to others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Launched:
@@ -37,9 +40,13 @@ class Launched:
 
 
 def launched(
-    kernel: Kernel, nest: Nest, values: Mapping[str, int], sizes: Mapping[str, int], sweeps: int = 1
+    kernel: Kernel,
+    nest: Nest,
+    values: Mapping[str, int],
+    sizes: Mapping[str, int],
+    sweeps: int = FEWEST_SWEEPS,
 ) -> Launched:
-    """Return the launch of a kernel; of one over tiles with these ``sizes``, and so many ``sweeps``.
+    """Return the launch of a kernel; of one over tiles with these ``sizes``, of several sweeps with so many.
 
     KeyError names a value that is missing.
     """
@@ -94,10 +101,10 @@ def launched_blocks(kernel: Kernel, nest: Nest, values: Mapping[str, int]) -> tu
     if kernel.staircase is None or stairs is None:
         return grid
     x, y, z = grid
-    if kernel.has_one_row:
+    axes = kernel.staircase.axes([name for name, _ in kernel.grid])
+    if not axes:
         return x * stairs.rows * stairs.columns, y, z
-    rows, columns = kernel.staircase.axes([name for name, _ in kernel.grid])
-    sizes = {rows: stairs.rows, columns: stairs.columns}
+    sizes = dict(zip(axes, (stairs.rows, stairs.columns), strict=True))
     x, y, z = (sizes.get(axis, extent) for axis, extent in enumerate(grid))
     return x, y, z
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from comprehensive.codegen.plan import LeafPlan
-from comprehensive.codegen.profile import number_name
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.machine.cost import Cost, Term, cost
 from comprehensive.machine.counts import SATURATED
@@ -18,6 +16,8 @@ from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.sites import MOST_DEEP, Shape, leaf_work
 from comprehensive.model.launched import launched_blocks, on_three_axes
 from comprehensive.model.values import wide_value
+from comprehensive.plan.plan import LeafPlan
+from comprehensive.plan.profile import number_name
 
 
 def leaf_cost(leaf: LeafPlan, machine: Mapping[str, int], values: Mapping[str, int]) -> Cost | None:

@@ -8,12 +8,12 @@ the distance between two values of a subscript::
 
 from __future__ import annotations
 
-from comprehensive.codegen.profile import number_name
-from comprehensive.kernel_ir.axes import AXES
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, Ring, add
+from comprehensive.loops.ir import AXES
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
+from comprehensive.plan.profile import number_name
 
 TWO = IntLiteral(2)
 

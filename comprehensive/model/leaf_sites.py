@@ -19,15 +19,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
-from comprehensive.codegen.profile import Profile
 from comprehensive.diagnostics import Span
-from comprehensive.kernel_ir.axes import AXES, axis_extents, on_axes
+from comprehensive.kernel_ir.axes import axis_extents, on_axes
 from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import AXES, Nest
 from comprehensive.loops.types import exact_product
 from comprehensive.machine.sites import MOST_LOOPS, ROUND, UNKNOWN, Access, Context, Region, Sites
 from comprehensive.metafork.ast import (
@@ -58,6 +57,7 @@ from comprehensive.model.depth import LOADED, Data, depth_of, forget
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import Value, data_of, integer_of, is_of_data, without_casts
 from comprehensive.model.turns import TURNS_OF_DATA
+from comprehensive.plan.profile import Profile
 
 TURN_INSTRUCTIONS = 1
 """The instructions of counting and comparing, a turn: loops are unrolled in part."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.machine.cost import Cost
 from comprehensive.model.choice import candidates, chosen
+from comprehensive.plan.plan import RegionPlan
 
 
 @dataclass(frozen=True, slots=True)

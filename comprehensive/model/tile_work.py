@@ -19,7 +19,7 @@ from comprehensive.counters.registers import tile_registers
 from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import Coordinate, Nest, RegisterTile, Variant
+from comprehensive.loops.ir import Coordinate, Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.work import Work
@@ -44,14 +44,14 @@ ALIGNED = 1 << 13
 
 
 @lru_cache(maxsize=4096)
-def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together: int) -> TileWork:
+def tile_work(
+    kernel: Kernel, nest: Nest, tile: RegisterTile, sizes: tuple[int, ...], together: int
+) -> TileWork:
     """Return the work of a kernel over tiles of these sizes.
 
     ``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any.
     """
-    assert variant.tile is not None
-    named = dict(zip(kernel.constants, sizes, strict=True))
-    return _Tile(kernel, variant.nest, variant.tile, named).work(variant, together)
+    return _Tile(kernel, nest, tile, dict(zip(kernel.constants, sizes, strict=True))).work(together)
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class _Tile:
     tile: RegisterTile
     sizes: Mapping[str, int]
 
-    def work(self, variant: Variant, together: int) -> TileWork:
-        few, more = (2, 3) if self.tile.sweeps is None else (3, 5)  # sweeps of a launch are an odd number
+    def work(self, together: int) -> TileWork:
+        few, more = (3, 5) if self.kernel.does_sweeps else (2, 3)  # sweeps of a launch are an odd number
         inside = self._block(together, few, cut=False)
         # A kernel that stages what it reads does the same where the limits cut its tile, but for loads and stores.
         outside = inside if self.kernel.has_copies else self._block(together, few, cut=True)
@@ -84,14 +84,14 @@ class _Tile:
             outside - cut_step * (few * steps) + first,
             cut_step,
             prod(self._shape()),
-            self._registers(variant),
+            self._registers(),
             int(self.kernel.shared_words.evaluate(self.sizes)),
             self.sizes[self.tile.stages] - 1 if self.kernel.has_feeds else 0,
         )
 
     def _part(self, together: int, steps: int, whole: Work, once: Work) -> tuple[Work, Work]:
         """Return the work of a step that is not whole, without its turns, and that of a thousand of these."""
-        length = 1 if self.tile.sweeps is not None or not self.loops else self.step_length
+        length = self.step_length if self.loops else 1
         if length == 1:
             return Work(), Work()
         if self.kernel.in_rows:
@@ -119,7 +119,7 @@ class _Tile:
 
     @property
     def has_steps(self) -> bool:
-        return self.tile.sweeps is not None or self.loops > 0
+        return self.kernel.does_sweeps or self.loops > 0
 
     @property
     def loops(self) -> int:
@@ -220,9 +220,9 @@ class _Tile:
     def _shape(self) -> tuple[int, ...]:
         return tuple(size_of(extent, self.sizes) for extent in self.kernel.block)
 
-    def _registers(self, variant: Variant) -> int:
+    def _registers(self) -> int:
         """Return the registers of a thread: those of the register counter's model, within the launch bounds."""
-        wanted = int(tile_registers(variant).value.evaluate(self.sizes))
+        wanted = int(tile_registers(self.nest, self.tile).value.evaluate(self.sizes))
         warps = -(-prod(self._shape()) // WARP_THREADS)
         blocks = self.sizes[self.tile.blocks]
         bound = REGISTERS // (blocks * warps) // REGISTER_UNIT * REGISTER_UNIT // WARP_THREADS

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from math import prod
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.plan import Traffic
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import (
@@ -32,6 +31,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.plan.plan import Traffic
 from comprehensive.schedule.collapse_coordinates import has_rows
 from comprehensive.schedule.operands import limiting_loops, loops_beside
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from comprehensive.loops.ir import AXES
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
@@ -17,7 +18,7 @@ from comprehensive.metafork.rectangle import rectangular
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import names
 
-MAXIMUM_LOOPS = 3
+MAXIMUM_LOOPS = len(AXES)
 """Parallel loops of a region; further ones around them are serial."""
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 

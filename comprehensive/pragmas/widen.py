@@ -17,7 +17,7 @@ from comprehensive.diagnostics import CompileError, DiagnosticSink
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.canonical import obstacle
-from comprehensive.loops.normalize.outward import hoistable, hoisted
+from comprehensive.loops.normalize.outward import hoisted, widest
 from comprehensive.metafork.ast import (
     For,
     Function,
@@ -63,24 +63,21 @@ def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
 def _widest(
     program: Program, function: Function, region: MetaSchedule, loops: Loops, serial: frozenset[int]
 ) -> tuple[MetaSchedule, tuple[Parameter, ...]]:
-    made = cut(loops)
-    assert made is not None, "the parser has cut these loops"
-    best = replace(region, body=made[0]), made[1]
-    tried = 0
-    while len(loops.dimensions) < MAXIMUM_LOOPS:
-        candidates = [c for c in hoistable(loops.inner) if c.span.start not in serial]
-        if tried >= len(candidates):
-            break
-        wider = _with(loops, candidates[tried])
-        made = None if wider is None else cut(wider)
-        if wider is not None and made is not None:
-            changed = replace(region, body=made[0])
-            nest = built(program, function, changed, made[1])
-            if nest is not None and doubt_of(nest, candidates[tried].iterator) is None:
-                loops, best = wider, (changed, made[1])
-                continue
-        tried += 1
-    return best
+
+    def wider(loops: Loops, loop: For) -> Loops | None:
+        found = None if loop.span.start in serial else _with(loops, loop)
+        made = None if found is None else cut(found)
+        if made is None:
+            return None
+        nest = built(program, function, replace(region, body=made[0]), made[1])
+        return found if nest is not None and doubt_of(nest, loop.iterator) is None else None
+
+    found = widest(
+        loops, lambda loops: len(loops.dimensions) < MAXIMUM_LOOPS, lambda loops: loops.inner, wider
+    )
+    made = cut(found)
+    assert made is not None, "these loops have been cut before"
+    return replace(region, body=made[0]), made[1]
 
 
 def built(

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from comprehensive.algebra import Atom, Polynomial
 from comprehensive.codegen.dispatch import Dispatch, Fact, dispatch, fact, quotient_text
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.interface import Interface
-from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.counters.residency import Limit, Residency
 from comprehensive.kernel_ir.c_expr import difference, is_wide, wide
 from comprehensive.kernel_ir.languages import JAVASCRIPT
@@ -25,6 +23,8 @@ from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.interface import Interface
+from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.report.tree_words import NOT_DECIDED
 
 

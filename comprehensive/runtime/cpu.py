@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.interface import Interface
+from comprehensive.plan.interface import Interface
 from comprehensive.runtime.choice import Choice
 from comprehensive.runtime.structures import machine_array, machine_values, params
 from comprehensive.runtime.values import Value, as_array, as_pointer, as_scalar

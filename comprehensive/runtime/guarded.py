@@ -26,8 +26,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from comprehensive.codegen.interface import Argument
 from comprehensive.data import template_directory
+from comprehensive.plan.interface import Argument
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.guarded_worker import LENGTH
 from comprehensive.runtime.serial import SerialLibrary, entry

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from comprehensive.codegen.interface import Argument
 from comprehensive.metafork.ast import Function, Program
 from comprehensive.metafork.locate import CLAUSES
+from comprehensive.plan.interface import Argument
 from comprehensive.runtime.elided import elision
 from comprehensive.runtime.entry import ENTRY
 from comprehensive.runtime.values import Value, as_pointer, as_scalar

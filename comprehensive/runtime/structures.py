@@ -10,9 +10,9 @@ import ctypes
 from collections.abc import Mapping
 from typing import Any
 
-from comprehensive.codegen.interface import Interface
 from comprehensive.machine.parameters import MACHINE_PARAMETERS, ample
 from comprehensive.machine.speeds import SPEEDS
+from comprehensive.plan.interface import Interface
 from comprehensive.runtime.values import as_scalar, c_type
 
 UNLIMITED = 1 << 40

@@ -12,8 +12,8 @@ import ctypes
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from comprehensive.codegen.interface import Argument
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.plan.interface import Argument
 
 if TYPE_CHECKING:
     import numpy

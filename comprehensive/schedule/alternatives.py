@@ -17,19 +17,13 @@ from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.points import normalize_points
 from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.collapse_coordinates import collapsed
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
 from comprehensive.schedule.recipe import RegionRecipe
-from comprehensive.schedule.recipes.registry import (
-    ALSO_IN_ANOTHER_ORDER,
-    ALTERNATIVES,
-    IN_ANOTHER_ORDER,
-    OF_LOOPS,
-    ON_A_LINE,
-    WITH_ATOMIC_UPDATES,
-)
+from comprehensive.schedule.recipes.registry import OF_LOOPS, Where, only_in_any_order, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +45,11 @@ def of_region(
         return (Tiling("points", points),)
     nest, tile = one_tile(nest, points)
     if atomically_updated(nest):
-        return _of_rows(nest, tile, WITH_ATOMIC_UPDATES)
+        return _of_rows(nest, tile, Where.ATOMIC)
     on_a_line = _on_a_line(collapsed(nest, tile))
     if in_another_order or nest.in_any_order:
-        rows = (*map(_with_split, ALTERNATIVES), *ALSO_IN_ANOTHER_ORDER)
-        return (*_of_rows(nest, tile, rows), *on_a_line)
-    return (*_of_rows(nest, tile, ALTERNATIVES), *on_a_line, *_not_allowed(nest, tile))
+        return (*_of_rows(nest, tile, Where.IN_ORDER | Where.IN_ANY_ORDER), *on_a_line)
+    return (*_of_rows(nest, tile, Where.IN_ORDER), *on_a_line, *_not_allowed(nest, tile))
 
 
 def _on_a_line(found: tuple[Nest, RegisterTile] | NotApplicable | None) -> tuple[Tiling, ...]:
@@ -64,24 +57,18 @@ def _on_a_line(found: tuple[Nest, RegisterTile] | NotApplicable | None) -> tuple
     if found is None:
         return ()
     if isinstance(found, NotApplicable):
-        return tuple(Tiling(recipe.name, found) for row in ON_A_LINE for recipe in row)
-    return _of_rows(*found, ON_A_LINE)
+        return tuple(Tiling(recipe.name, found) for row in rows(Where.ON_A_LINE) for recipe in row)
+    return _of_rows(*found, Where.ON_A_LINE)
 
 
-def _of_rows(nest: Nest, tile: RegisterTile, rows: Sequence[Sequence[RegionRecipe]]) -> tuple[Tiling, ...]:
-    return tuple(found for row in rows for found in _up_to_one_that_fits(nest, tile, row))
-
-
-def _with_split(row: Sequence[RegionRecipe]) -> Sequence[RegionRecipe]:
-    """Return a row of recipes, before them the one that adds up sums in another order."""
-    first, *_ = row
-    return (IN_ANOTHER_ORDER[first.name], *row) if first.name in IN_ANOTHER_ORDER else row
+def _of_rows(nest: Nest, tile: RegisterTile, where: Where) -> tuple[Tiling, ...]:
+    return tuple(found for row in rows(where) for found in _up_to_one_that_fits(nest, tile, row))
 
 
 def _not_allowed(nest: Nest, tile: RegisterTile) -> Iterator[Tiling]:
     """Yield the recipes that would stand beside the others if sums might be added up in another order."""
     reason = "it adds up sums in another order than the source, which --reassociate allows"
-    for recipe in (recipe for row in ALSO_IN_ANOTHER_ORDER for recipe in row):
+    for recipe in only_in_any_order():
         if isinstance(recipe.fit(nest, tile), RegisterTile):
             yield Tiling(recipe.name, NotApplicable(reason))
 
@@ -119,7 +106,7 @@ def _applied(
     nest, tile = fitted
     tile = replace(tile, recipe=recipe)
     sizes = " x ".join((*("1" for _ in tile.batch), *(f"({c.threads}*{c.each})" for c in tile.coordinates)))
-    how = "in registers" if tile.sweeps is None else f"up to {tile.sweeps.most} sweeps a launch"
+    how = tile.kind.how.format(most=print_expr(tile.sweeps.most))
     return Applied(Variant(cut(nest, tile), tile=tile), f"tiles of {sizes} points, {how}")
 
 

@@ -12,7 +12,7 @@ from comprehensive.loops.ir import Batch, RegisterTile
 
 
 def with_inner(tile: RegisterTile, number: int) -> RegisterTile:
-    """The tile over the innermost ``number`` of its coordinates; the others are a batch."""
-    outer = len(tile.coordinates) - number
+    """The tile over the innermost ``number`` of its coordinates, or all that it has; the others are a batch."""
+    outer = max(0, len(tile.coordinates) - number)
     batch = tuple(Batch(c.name, c.limit) for c in tile.coordinates[:outer])
     return replace(tile, coordinates=tile.coordinates[outer:], batch=batch)

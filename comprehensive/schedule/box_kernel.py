@@ -64,7 +64,7 @@ def box_kernel(context: TileContext) -> TileKernel:
         body,
         (*tile.sizes, tile.depth, tile.stages),
         most_words([each.boxes.words() for each in made]),
-        tuple(dict.fromkeys(demand for each in made for demand in each.boxes.demands())),
+        tuple(dict.fromkeys(one for each in made for one in each.boxes.constraints())),
         tuple(alignments.values()),
         (4, 2, 1) if alignments else (),
         extents=tuple(loop.bound for loop in nests[0].path) if around.is_loop_alone else (),

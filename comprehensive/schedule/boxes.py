@@ -92,7 +92,7 @@ class Boxes:
         size = words_per_element(self.context.nest.array(group.array).type)
         return Polynomial.symbol(self.context.tile.stages) * self._elements(group) * size
 
-    def demands(self) -> tuple[Expr, ...]:
+    def constraints(self) -> tuple[Expr, ...]:
         """The conditions on sizes that the layout needs."""
         tile = self.context.tile
         numbers: list[tuple[Expr, int]] = []

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from comprehensive.algebra import Polynomial
-from comprehensive.kernel_ir.axes import AXES
 from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, SharedTile, Source
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.ir import AXES, Nest, RegisterTile
 from comprehensive.metafork.ast import (
     Assign,
     Binary,

@@ -49,7 +49,7 @@ class _Along:
 
 def cut(nest: Nest, tile: RegisterTile) -> Nest:
     """The nest over tiles; it caches nothing."""
-    most = () if tile.sweeps is None else (tile.sweeps.most,)
+    most = tile.sweeps.sizes
     points = {c.name for c in (*tile.coordinates, *tile.batch)}
     declared = frozenset[str]().union(*map(declared_names, tile.bodies))
     own = {tile.depth, tile.stages, tile.blocks, tile.share, *tile.sizes, *most}
@@ -59,13 +59,11 @@ def cut(nest: Nest, tile: RegisterTile) -> Nest:
         for number, coordinate in enumerate(tile.coordinates)
     ]
     threads = tuple(Loop(each.thread, Name(each.coordinate.threads)) for each in along)
-    span = nest.bands[0].span
-    if tile.sweeps is None:
-        body: tuple[BlockStmt, ...] = (Threads(threads, _points(tile, along), span),)
-    else:
-        sweep = name("m")
-        band = Threads(threads, _points_of_a_sweep(tile, tile.sweeps, along, sweep), span)
-        body = (For(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),)
+    sweep = name("m")
+    points = _points(tile, along) if tile.alternatives else _points_of_a_sweep(tile.sweeps, along, sweep)
+    body: tuple[BlockStmt, ...] = (Threads(threads, points, nest.bands[0].span),)
+    for constant in most:
+        body = (For(ScalarType.INT, sweep, ZERO, "<", Name(constant), ONE, body),)
     return replace(
         nest,
         scalars=(
@@ -125,14 +123,12 @@ def _with_own_steps(tile: RegisterTile, body: tuple[Stmt, ...]) -> tuple[Stmt, .
     )
 
 
-def _points_of_a_sweep(
-    tile: RegisterTile, sweeps: Sweeps, along: Sequence[_Along], sweep: str
-) -> tuple[Stmt, ...]:
+def _points_of_a_sweep(sweeps: Sweeps, along: Sequence[_Along], sweep: str) -> tuple[Stmt, ...]:
     """The points of a thread whose neighbours the sweep before has computed."""
     body: tuple[Stmt, ...] = ()
-    for alternative, (first, second) in reversed(list(zip(tile.alternatives, sweeps.pairs, strict=True))):
-        both = If(Binary("%", Name(sweep), IntLiteral(2)), second.body, first.body)
-        body = _where(alternative.condition, (both,), body)
+    for pair in reversed(sweeps.pairs):
+        both = If(Binary("%", Name(sweep), IntLiteral(2)), pair.second.body, pair.first.body)
+        body = _where(pair.condition, (both,), body)
     for each, away in reversed(list(zip(along, sweeps.halo, strict=True))):
         c = each.coordinate
         row = Binary("+", Binary("*", Name(each.value), Name(c.threads)), Name(each.thread))

@@ -37,7 +37,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.schedule.conditions_inside import conditions_inside, under
 from comprehensive.schedule.equalize import slope
@@ -64,11 +64,7 @@ class _Even:
 
     def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         return tuple(
-            replace(s, then=self.all(s.then), otherwise=self.all(s.otherwise))
-            if isinstance(s, If)
-            else self._loop(s)
-            if isinstance(s, For)
-            else s
+            with_bodies(s, self.all) if isinstance(s, If) else self._loop(s) if isinstance(s, For) else s
             for s in body
         )
 

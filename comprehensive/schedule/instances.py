@@ -52,6 +52,11 @@ def table(name: str) -> tuple[Instance, ...]:
     return tuple(Instance(tuple(sizes)) for sizes in fact_table("instances.toml")[name])
 
 
+def measured_on() -> str:
+    """Return the architecture of the devices on which the sizes of all tables were measured."""
+    return fact_table("instances.toml")["device"]
+
+
 def time_instances(halo: Sequence[int]) -> tuple[Instance, ...]:
     """The instances of several sweeps that read so far away along each coordinate; the farther, the fewer sweeps."""
     found: list[Instance] = []
@@ -89,11 +94,8 @@ def with_room(
     (`recipes/points.py`).  Compilers keep to the number of blocks, and spill where it is too large: cfd of Rodinia
     1,128 bytes a thread (measured with nvcc 13.0 for sm_90; 1.57 times as fast without the bound on one H200).
     """
-    scalars = max(
-        sum(isinstance(s, Declare) for s in statements_in(alternative.body))
-        for alternative in tile.alternatives
-    )
-    words = max(_words_of_arrays(alternative.body) for alternative in tile.alternatives)
+    scalars = max(sum(isinstance(s, Declare) for s in statements_in(body)) for body in tile.bodies)
+    words = max(map(_words_of_arrays, tile.bodies))
     return _with_fewer_blocks(
         kernel, tile, found, lambda points, _: registers + words + (points - 1) * max(1, scalars)
     )
@@ -147,7 +149,7 @@ def meeting_constraints(kernel: Kernel, found: Sequence[Instance]) -> tuple[Inst
 
 
 def _meets(instance: Instance, kernel: Kernel) -> bool:
-    return all(truth == IntLiteral(1) for truth in _of_sizes(instance, kernel, kernel.demands))
+    return all(truth == IntLiteral(1) for truth in _of_sizes(instance, kernel, kernel.constraints))
 
 
 def some_launch(

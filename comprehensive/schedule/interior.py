@@ -32,12 +32,11 @@ from comprehensive.metafork.ast import (
     Expr,
     For,
     If,
-    Index,
     IntLiteral,
     Stmt,
     Unary,
 )
-from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.rewrite import with_operands, with_own_expressions
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.schedule.collapse_coordinates import has_rows
 from comprehensive.schedule.context import ZERO
@@ -124,14 +123,8 @@ class _Deciding:
 
     def _statement(self, statement: Stmt) -> tuple[Stmt, ...]:
         match statement:
-            case Declare(initial=initial):
-                return (statement if initial is None else replace(statement, initial=self.expr(initial)),)
-            case Assign(target=Index() as target, value=value):
-                moved = with_operands(target, self.expr)
-                assert isinstance(moved, Index)
-                return (replace(statement, target=moved, value=self.expr(value)),)
-            case Assign(value=value):
-                return (replace(statement, value=self.expr(value)),)
+            case Declare() | Assign():
+                return (with_own_expressions(statement, self.expr),)
             case Block():
                 return (Block(self.statements(statement.body)),)
             case If(condition=condition):

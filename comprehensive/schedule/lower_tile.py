@@ -51,7 +51,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         body=spliced(folded(body, parameters), parameters),
         constants=(*made.constants, tile.blocks),
         blocks=tile.blocks,
-        demands=made.constraints,
+        constraints=made.constraints,
         alignments=tuple(_known_to_launches(alignment, nest) for alignment in made.alignments),
         together=made.together,
         limits=tuple(context.limits.items()),

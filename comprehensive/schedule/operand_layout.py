@@ -118,7 +118,7 @@ class OperandLayout:
         """4-byte words of shared memory of a block."""
         return sum((self._words(name) for name in self.pieces), Polynomial.constant(0))
 
-    def demands(self) -> tuple[Expr, ...]:
+    def constraints(self) -> tuple[Expr, ...]:
         """The conditions on sizes that the shapes need."""
         tile = self.context.tile
         swizzled = [self._vector(name) for name in self.pieces if self.is_swizzled(name)]

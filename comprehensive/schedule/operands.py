@@ -88,9 +88,7 @@ def loops_of(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
 
     All points go through them together.  Loops of a few constant steps are none, and several sweeps have none.
     """
-    if tile.sweeps is not None:
-        return ()
-    return max((_nested(nest, alternative.body) for alternative in tile.alternatives), key=len)
+    return max((_nested(nest, alternative.body) for alternative in tile.alternatives), key=len, default=())
 
 
 def _nested(nest: Nest, body: Sequence[Stmt]) -> tuple[For, ...]:
@@ -105,13 +103,13 @@ def _nested(nest: Nest, body: Sequence[Stmt]) -> tuple[For, ...]:
 
 def loop_of(tile: RegisterTile) -> For | None:
     """The serial loop of the points of a tile, if they have one; several sweeps have none."""
-    return None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
+    return next((serial_loop(alternative.body) for alternative in tile.alternatives), None)
 
 
 def loops_beside(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
     """The serial loops of the points of a tile that stand beside each other; none where there are loops in each other,
     or conditions that all of them stand under, or a single one."""
-    if tile.sweeps is not None or len(tile.alternatives) != 1:
+    if len(tile.alternatives) != 1:
         return ()
     body = tile.alternatives[0].body
     loops = tuple(s for s in body if isinstance(s, For) and not is_short(s))

@@ -50,27 +50,20 @@ from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 TWO = IntLiteral(2)
 
 
-def swept(
-    context: TileContext, sweeps: Sweeps
-) -> tuple[tuple[KernelStmt, ...], Polynomial, tuple[Expr, ...]]:
+def swept(context: TileContext) -> tuple[tuple[KernelStmt, ...], Polynomial, tuple[Expr, ...]]:
     """The body of the kernel, the words of shared memory of a block, and what the constants must meet."""
-    type = context.nest.array(sweeps.pairs[0][0].written.array).type
+    sweeps = context.tile.sweeps
+    grids = [sweep.written.array for sweep in (sweeps.pairs[0].first, sweeps.pairs[0].second)]
+    type = context.nest.array(grids[0]).type
     points = Polynomial.constant(1)
     for c in context.tile.coordinates:
         points = points * Polynomial.symbol(c.threads) * Polynomial.symbol(c.each)
     words = points * words_per_element(type)
     body: tuple[KernelStmt, ...] = ()
-    for alternative, (first, second) in reversed(
-        list(zip(context.tile.alternatives, sweeps.pairs, strict=True))
-    ):
-        chain = _Chain(context, sweeps, first, second).body()
-        body = (
-            chain
-            if alternative.condition is None
-            else (If(alternative.condition, chain, body, uniform=True),)
-        )
-    order = (*context.tile.sizes, sweeps.most)
-    grids = [sweep.written.array for sweep in sweeps.pairs[0]]
+    for pair in reversed(sweeps.pairs):
+        chain = _Chain(context, sweeps, pair.first, pair.second).body()
+        body = chain if pair.condition is None else (If(pair.condition, chain, body, uniform=True),)
+    order = (*context.tile.sizes, *sweeps.sizes)
     tiles = (
         commented(
             context, "stage", grids, "the block's tile of both grids in shared memory, from sweep to sweep"
@@ -78,11 +71,11 @@ def swept(
         SharedTile(context.names["first_grid"], type, ZERO),
         SharedTile(context.names["second_grid"], type, expression(words, order)),
     )
-    demands = (
-        Binary("==", Binary("%", Name(sweeps.most), TWO), ONE),
+    constraints = (
+        Binary("==", Binary("%", sweeps.most, TWO), ONE),
         *(Binary("<=", ONE, c.step) for c in context.tile.coordinates if c.lead is not None),
     )
-    return (*tiles, *body), 2 * words, demands
+    return (*tiles, *body), 2 * words, constraints
 
 
 def sweeps_parameter(context: TileContext) -> KernelParameter:
@@ -106,7 +99,7 @@ class _Chain:
         last = If(
             Binary("<", Binary("+", sweep, TWO), sweeps),
             (*self._sweep(self.first, to_second, to_first, after), Barrier()),
-            self._sweep(self.first, to_second, None, Binary("-", Name(self.sweeps.most), ONE)),
+            self._sweep(self.first, to_second, None, Binary("-", self.sweeps.most, ONE)),
             uniform=True,
         )
         two = (*self._sweep(self.second, to_first, to_second, sweep), Barrier(), last)

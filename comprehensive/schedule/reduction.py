@@ -20,13 +20,18 @@ from typing import TypeAlias
 from comprehensive.kernel_ir.kernel import Await, Barrier, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.kernel_ir.words import most_words
+from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Declare, Expr, For, If, Index, Name, Stmt
+from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.around_loop import AroundLoop
+from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
+from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.operand_layout import OperandLayout
-from comprehensive.schedule.operands import has_steps, operands_of, reduction_loops
-from comprehensive.schedule.predicate import some_point
+from comprehensive.schedule.operands import has_steps, operands_of, reduction_loops, reduction_obstacle
+from comprehensive.schedule.predicate import predicated, some_point
 from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.row_numbers import with_row_numbers_inside
 from comprehensive.schedule.step import Step
 from comprehensive.schedule.triangle import triangle_of
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -42,6 +47,14 @@ Ends: TypeAlias = Callable[[OperandLayout, AroundLoop, UnrollAndJam], tuple[Kern
 def stored_by_owners(layout: OperandLayout, around: AroundLoop, jam: UnrollAndJam) -> tuple[KernelStmt, ...]:
     """Return what follows the loop, each point by the thread that has it."""
     return layout.of_points(*around.stored(jam))
+
+
+def reduced(nest: Nest, tile: RegisterTile, coordinates: int) -> RegisterTile | NotApplicable:
+    """The tile of so many coordinates whose loop has operands that go through shared memory; or why it has none."""
+    tile = with_row_numbers_inside(nest, with_inner(tile, coordinates))
+    tile = equalized(nest, predicated(nest, tile))
+    obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, reduction_loops(nest, tile))
+    return tile if obstacle is None else NotApplicable(obstacle)
 
 
 def reduction(
@@ -60,7 +73,7 @@ def reduction(
         made.body(steps, ends),
         (*tile.sizes, *([] if tile.lanes is None else [tile.lanes]), tile.depth, tile.stages),
         most_words([layout.words() for layout in layouts]),
-        tuple(dict.fromkeys(demand for layout in layouts for demand in layout.demands())),
+        tuple(dict.fromkeys(each for layout in layouts for each in layout.constraints())),
         tuple(dict.fromkeys(alignment for layout in layouts for alignment in layout.alignments())),
         max((layout.together() for layout in layouts), key=len),
         order,

@@ -69,6 +69,7 @@ from comprehensive.schedule.phases import (
     names_read_after,
     scalars_told,
 )
+from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.resident_rows import ResidentRows, Row
 from comprehensive.schedule.row_statements import RowStatements
 from comprehensive.schedule.vector_steps import VectorSteps
@@ -107,11 +108,28 @@ class RowPhases:
 
     # --- sizes
 
-    def words(self) -> Polynomial:
+    def kernel(self) -> TileKernel:
+        """The kernel, whose threads along the last coordinate of a block share a point."""
+        c, tile = self._coordinate, self.context.tile
+        lanes, body, alignments = Name(tile.depth), self.body(), self._alignments()
+        return TileKernel(
+            body,
+            (*tile.sizes, tile.depth, tile.stages),
+            self._words(),
+            self._constraints(),
+            alignments,
+            (4, 1) if alignments else (),
+            block=(product([Name(c.threads), lanes]),),
+            lanes=lanes,
+            interleaved=True,
+            step=lanes,
+        )
+
+    def _words(self) -> Polynomial:
         """4-byte words of shared memory of a block."""
         return sum((words for _, _, words in self._shared()), Polynomial.constant(0))
 
-    def demands(self) -> tuple[Expr, ...]:
+    def _constraints(self) -> tuple[Expr, ...]:
         """The conditions on sizes: a few rows, whose lanes can be halved, and places that vectors divide."""
         c, tile = self._coordinate, self.context.tile
         return (
@@ -121,7 +139,7 @@ class RowPhases:
             Binary("==", Binary("%", Name(tile.stages), IntLiteral(AHEAD)), ZERO),
         )
 
-    def alignments(self) -> tuple[Alignment, ...]:
+    def _alignments(self) -> tuple[Alignment, ...]:
         """Return what accesses of 16 bytes in the :meth:`body` ask for: rows that begin at multiples of them."""
         found: dict[Alignment, None] = {}
         for row in self._staged:

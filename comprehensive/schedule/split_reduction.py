@@ -156,7 +156,7 @@ class SplitReduction:
         """4-byte words of shared memory of a block: a part of each sum for each thread."""
         return sum((self._words(found) for found in self.sums), Polynomial.constant(0))
 
-    def demands(self) -> tuple[Expr, ...]:
+    def constraints(self) -> tuple[Expr, ...]:
         """The conditions on sizes that the shapes need.
 
         There is one row of threads a point, and threads can be halved.

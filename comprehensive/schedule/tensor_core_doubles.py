@@ -12,10 +12,11 @@ banks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import CONTRACTS, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, plus, product
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, Index, IntLiteral, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, TensorCoreLayout
 
 
@@ -23,21 +24,11 @@ from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, Tensor
 class DoublesLayout(TensorCoreLayout):
     """The layout of the pieces of a product of doubles."""
 
-    @property
-    def steps(self) -> int:
-        return 8
-
-    @property
-    def condition(self) -> str:
-        return CONTRACTS
-
-    @property
-    def padding(self) -> int:
-        return 4
-
-    @property
-    def multiples(self) -> tuple[int, int]:
-        return (2, 2)
+    steps: ClassVar[int] = 8
+    condition: ClassVar[str] = CONTRACTS
+    padding: ClassVar[int] = 4
+    multiples: ClassVar[tuple[int, int]] = (2, 2)
+    registers: ClassVar[tuple[ScalarType, int]] = (ScalarType.DOUBLE, 2)
 
     def thread(self) -> tuple[Stmt, ...]:
         """Its first row and column of the sums, its first column of the right operand, and its first step."""
@@ -48,13 +39,6 @@ class DoublesLayout(TensorCoreLayout):
             *TensorCoreLayout.thread(self),
             constant(context.names["across"], Binary("+", self.of_warp(1), g)),
             constant(context.names["lane"], q),
-        )
-
-    def fragments(self) -> tuple[Stmt, ...]:
-        names = [(number, self.operand(number)) for number in range(2)]
-        return tuple(
-            Declare(self.multiplied, self.context.names[f"fragment_{name}"], (TWO, self._count(number), TWO))
-            for number, name in names
         )
 
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:

@@ -20,10 +20,11 @@ Rows are eight elements longer than what they hold: 8 rows by 16 bytes are then 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import MULTIPLIES_HALVES, KernelStmt, LoadMatrices
 from comprehensive.kernel_ir.terms import constant, counting, plus
-from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.schedule.shared_epilogue import epilogue_words
 from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, TensorCoreLayout
 
@@ -35,26 +36,16 @@ SIDE, MATRICES = 8, 4
 class HalvesLayout(TensorCoreLayout):
     """The layout of the pieces of a product of elements of 16 bits."""
 
-    @property
-    def steps(self) -> int:
-        return 16
+    steps: ClassVar[int] = 16
+    condition: ClassVar[str] = MULTIPLIES_HALVES
+    padding: ClassVar[int] = 8
+    multiples: ClassVar[tuple[int, int]] = (2, 4)
+    registers: ClassVar[tuple[ScalarType, int]] = (ScalarType.UNSIGNED, MATRICES)
 
-    @property
-    def condition(self) -> str:
-        return MULTIPLIES_HALVES
-
-    @property
-    def padding(self) -> int:
-        return 8
-
-    @property
-    def multiples(self) -> tuple[int, int]:
-        return (2, 4)
-
-    def demands(self) -> tuple[Expr, ...]:
+    def constraints(self) -> tuple[Expr, ...]:
         """Return those of all tensor cores, and room for the sums where the pieces have been."""
         return (
-            *TensorCoreLayout.demands(self),
+            *TensorCoreLayout.constraints(self),
             Binary("<=", self._text(epilogue_words(self)), self._text(self.words())),
         )
 
@@ -75,17 +66,6 @@ class HalvesLayout(TensorCoreLayout):
             constant(context.names["line"], line),
             constant(context.names["low"], Binary("*", side, low)),
             constant(context.names["high"], Binary("*", side, high)),
-        )
-
-    def fragments(self) -> tuple[Stmt, ...]:
-        names = [(number, self.operand(number)) for number in range(2)]
-        return tuple(
-            Declare(
-                ScalarType.UNSIGNED,
-                self.context.names[f"fragment_{name}"],
-                (TWO, self._count(number), IntLiteral(MATRICES)),
-            )
-            for number, name in names
         )
 
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant
-from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
 
@@ -34,29 +35,20 @@ class TensorCoreLayout(OperandLayout, ABC):
 
     # --- what a type of elements decides
 
-    @property
-    @abstractmethod
-    def steps(self) -> int:
-        """Steps of the loop that a tensor core does at a time."""
-
-    @property
-    @abstractmethod
-    def condition(self) -> str:
-        """The function of kernels that says whether steps are done on tensor cores."""
-
-    @property
-    @abstractmethod
-    def padding(self) -> int:
-        """Elements between rows."""
-
-    @property
-    @abstractmethod
-    def multiples(self) -> tuple[int, int]:
-        """The rows and columns of a thread's sums whose numbers are multiples of these."""
+    steps: ClassVar[int]
+    """Steps of the loop that a tensor core does at a time."""
+    condition: ClassVar[str]
+    """The function of kernels that says whether steps are done on tensor cores."""
+    padding: ClassVar[int]
+    """Elements between rows."""
+    multiples: ClassVar[tuple[int, int]]
+    """The rows and columns of a thread's sums whose numbers are multiples of these."""
+    registers: ClassVar[tuple[ScalarType, int]]
+    """The type of registers for operands, and their number for each count of a thread."""
 
     @abstractmethod
-    def fragments(self) -> tuple[Stmt, ...]:
-        """Declare the registers for what some steps read, and for what the next ones do."""
+    def _count(self, number: int) -> Expr:
+        """Return how many times along a coordinate a thread loads its part of an operand."""
 
     @abstractmethod
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:
@@ -67,6 +59,12 @@ class TensorCoreLayout(OperandLayout, ABC):
 
     # --- what is the same for all
 
+    def fragments(self) -> tuple[Stmt, ...]:
+        """Declare the registers for what some steps read, and for what the next ones do."""
+        type, each = self.registers
+        names = [self.context.names[f"fragment_{self.operand(number)}"] for number in range(2)]
+        return tuple(Declare(type, f, (TWO, self._count(n), IntLiteral(each))) for n, f in enumerate(names))
+
     @property
     def multiplied(self) -> ScalarType:
         """The type of the elements of both operands."""
@@ -76,7 +74,7 @@ class TensorCoreLayout(OperandLayout, ABC):
     def patch(self) -> tuple[int, int]:
         return (ROWS, COLUMNS)
 
-    def demands(self) -> tuple[Expr, ...]:
+    def constraints(self) -> tuple[Expr, ...]:
         tile = self.context.tile
         counts = [
             (tile.depth, 2 * self.steps)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from comprehensive.kernel_ir.terms import constant, counting, least, product, times
 from comprehensive.loops.ir import Nest
@@ -26,19 +25,16 @@ from comprehensive.metafork.ast import (
     Conditional,
     Continue,
     Declare,
-    DoWhile,
     Expr,
     For,
     If,
     Index,
     IntLiteral,
-    MetaFor,
     Name,
     ScalarType,
     Stmt,
-    While,
 )
-from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_own_expressions
 from comprehensive.metafork.walk import declared, own_expressions, reads_data, statements_in, subexpressions
 from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
@@ -95,16 +91,6 @@ class UnrollAndJam:
     def inside(self, statement: Stmt) -> Stmt:
         """A statement at one point, with all that is in it; what it declares is its own."""
         match statement:
-            case Declare():
-                initial = statement.initial
-                return replace(statement, initial=None if initial is None else self.value(initial))
-            case If():
-                return replace(
-                    statement,
-                    condition=self.value(statement.condition),
-                    then=tuple(map(self.inside, statement.then)),
-                    otherwise=tuple(map(self.inside, statement.otherwise)),
-                )
             case For() if statement.type is None and statement.iterator in self.scalars:
                 return self._counted(statement)
             case For():
@@ -114,19 +100,15 @@ class UnrollAndJam:
                     start=self.value(statement.start),
                     bound=within.value(self.context.bound(statement)),
                     step=within.value(statement.step),
-                    body=tuple(map(within.inside, statement.body)),
+                    body=within._each_inside(statement.body),
                 )
-            case While() | DoWhile():
-                body = tuple(map(self.inside, statement.body))
-                return replace(statement, condition=self.value(statement.condition), body=body)
-            case Block():
-                return replace(statement, body=tuple(map(self.inside, statement.body)))
             case Assign():
                 return self.one(statement)
-            case Break() | Continue() | MetaFor():
-                return statement
             case _:
-                assert_never(statement)
+                return with_bodies(with_own_expressions(statement, self.value), self._each_inside)
+
+    def _each_inside(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(map(self.inside, body))
 
     def _counted(self, loop: For) -> Stmt:
         """A loop that counts in a scalar of the point, which is an element of an array, counts in one of its own.

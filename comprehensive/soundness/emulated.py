@@ -15,8 +15,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan, TilePlan
 from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
@@ -26,6 +24,8 @@ from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import Binary, IntLiteral, Name, ScalarType
 from comprehensive.metafork.walk import statements_in
 from comprehensive.model.choice import size_obstacle
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, TilePlan
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside
@@ -309,7 +309,9 @@ def _run_function(
 def _sizes_of_kernels(plan: FunctionPlan) -> dict[str, tuple[int, ...]]:
     """The values of scalars for which there are kernels over tiles that are for these alone."""
     found: dict[str, tuple[int, ...]] = {}
-    for condition in (c for region in plan.regions for tiling in region.tilings for c in tiling.conditions):
+    for condition in (
+        c for region in plan.regions for tiling in region.tilings for c in tiling.tile.conditions
+    ):
         match condition:
             case Binary("==", Name(name), IntLiteral(value)):
                 found[name] = (*found.get(name, ()), value)
@@ -442,7 +444,7 @@ class _Runs:
         asked = [
             region
             for region in self.plan.regions
-            if region.several is not None and tile >= region.tile_of(region.several.first)
+            if any(tile >= region.tile_of(plan.first) for plan in region.several)
         ]
         ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
         bits = {p.name for p in self.plan.function.parameters if p.type is ScalarType.BFLOAT16}

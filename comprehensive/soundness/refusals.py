@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from comprehensive.codegen.plan import TilePlan
 from comprehensive.loops.access import names_read
 from comprehensive.loops.interpreter import UndefinedBehaviour
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Expr
 from comprehensive.metafork.printer import print_expr
 from comprehensive.model.values import wide_value
+from comprehensive.plan.plan import TilePlan
 from comprehensive.poly.moments import moments
 
 TILE_REFUSED = "the register tile fits the device and the sizes"

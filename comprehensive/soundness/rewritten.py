@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.diagnostics import CompileError
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.embedded import AUTO, compiled_with
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.validate import CHANGED, validated
 from comprehensive.soundness.state import State

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from comprehensive.codegen.dispatch import dispatch
 from comprehensive.codegen.header_view import data_sizes
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.loops.ir import Role
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 
 
 def any_sign(plan: FunctionPlan) -> frozenset[str]:

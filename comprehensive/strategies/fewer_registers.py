@@ -45,8 +45,6 @@ class FewerRegisters:
         from comprehensive.counters.shared_words import KERNEL_NAME
         from comprehensive.lowering.lower import lower
 
-        if fragment.tile is not None:
-            return NotApplicable("the sizes of its tile decide how many registers it takes")
         if fragment.demoted:
             return NotApplicable("what does not fit its registers lies in shared memory already")
         found = self.lowered(lower(fragment, KERNEL_NAME))

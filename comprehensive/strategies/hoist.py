@@ -11,7 +11,7 @@ nothing declared outside it.  Whether its iterations are independent is for the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from comprehensive.loops.access import names_read, substitute
@@ -38,8 +38,8 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.metafork.rewrite import map_expressions
-from comprehensive.metafork.walk import arrays_assigned, bodies, leaves_loop, statements_in
+from comprehensive.metafork.rewrite import map_expressions, with_bodies
+from comprehensive.metafork.walk import arrays_assigned, bodies, leaves_loop, own_expressions, statements_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +180,14 @@ class _Taker:
                 case For() if self._is_wanted(statement):
                     result += self._opened(statement, body)
                     self.taken.append(statement)
-                case For(type=type):
-                    self._pure(statement.start, statement.bound, statement.step)
-                    if type is None or statement.iterator == self._iterator:
-                        raise _CannotLeaveError(f"a loop over '{statement.iterator}' stands in the way")
-                    result.append(replace(statement, body=self.body(statement.body)))
-                case If():
-                    self._pure(statement.condition)
-                    then, otherwise = self.body(statement.then), self.body(statement.otherwise)
-                    result.append(replace(statement, then=then, otherwise=otherwise))
-                case Block():
-                    result.append(replace(statement, body=self.body(statement.body)))
+                case For() if statement.type is None or statement.iterator == self._iterator:
+                    self._pure(statement)
+                    raise _CannotLeaveError(f"a loop over '{statement.iterator}' stands in the way")
+                case For() | If() | Block():
+                    self._pure(statement)
+                    result.append(with_bodies(statement, self.body))
                 case Declare(dims=()) if statement.name != self._iterator:
-                    self._pure(*(e for e in (statement.initial,) if e is not None))
+                    self._pure(statement)
                     result.append(statement)
                 case Assign(target=target):
                     what = target.identifier if isinstance(target, Name) else target.array
@@ -208,8 +203,8 @@ class _Taker:
     def _is_wanted(self, loop: For) -> bool:
         return loop.iterator == self._iterator and uniform_extent(self._nest, loop) == self._extent
 
-    def _pure(self, *expressions: Expr) -> None:
-        for expr in expressions:
+    def _pure(self, statement: Stmt) -> None:
+        for expr in own_expressions(statement):
             for name in sorted(names_read(expr) & self._written):
                 raise _CannotLeaveError(
                     f"'{name}' is read outside the loop over '{self._iterator}', and the region writes it"

@@ -19,13 +19,11 @@ from comprehensive.loops.rewrite import expand_bands, fresh_name
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Block,
     Call,
     Cast,
     Conditional,
     Expr,
     For,
-    If,
     Index,
     IntLiteral,
     Name,
@@ -33,7 +31,8 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.walk import bodies, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +76,17 @@ def _rolled_bodies(body: tuple[Stmt, ...], iterator: str) -> Iterator[tuple[tupl
             if rolled is not None:
                 yield (*body[:first], rolled, *body[last:]), copies
     for position, statement in enumerate(body):
-        before, after = body[:position], body[position + 1 :]
-        match statement:
-            case If():
-                for inner, copies in _rolled_bodies(statement.then, iterator):
-                    yield (*before, replace(statement, then=inner), *after), copies
-                for inner, copies in _rolled_bodies(statement.otherwise, iterator):
-                    yield (*before, replace(statement, otherwise=inner), *after), copies
-            case For() | Block():
-                for inner, copies in _rolled_bodies(statement.body, iterator):
-                    yield (*before, replace(statement, body=inner), *after), copies
-            case _:
-                pass
+        for inner in bodies(statement):
+            for rolled, copies in _rolled_bodies(inner, iterator):
+                changed = _with_inner(statement, inner, rolled)
+                yield (*body[:position], changed, *body[position + 1 :]), copies
+
+
+def _with_inner(statement: Stmt, old: tuple[Stmt, ...], new: tuple[Stmt, ...]) -> Stmt:
+    def change(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return new if body is old else body
+
+    return with_bodies(statement, change)
 
 
 def _runs(body: tuple[Stmt, ...]) -> Iterator[tuple[int, int]]:

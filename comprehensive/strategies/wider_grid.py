@@ -17,12 +17,10 @@ from dataclasses import replace
 
 from comprehensive.loops.access import atomically_updated, names_read
 from comprehensive.loops.integers import ONE, ZERO
-from comprehensive.loops.ir import Loop, Nest
-from comprehensive.loops.normalize.outward import hoistable, hoisted
+from comprehensive.loops.ir import AXES, Loop, Nest
+from comprehensive.loops.normalize.outward import hoisted, widest
 from comprehensive.loops.traverse import map_bands
 from comprehensive.metafork.ast import For, ScalarType
-
-MOST_COORDINATES = 3
 
 
 def with_wider_grid(nest: Nest) -> Nest:
@@ -33,18 +31,17 @@ def with_wider_grid(nest: Nest) -> Nest:
 
     if len(nest.bands) != 1 or atomically_updated(nest):
         return nest
-    tried = 0
-    while max(len(nest.grid), len(nest.thread_loops)) < MOST_COORDINATES:
-        (band,) = nest.bands
-        candidates = [loop for loop in hoistable(band.body) if _is_of_nest(nest, loop)]
-        if tried >= len(candidates):
-            break
-        wider = _with(nest, candidates[tried])
-        if wider is not None and obstacle_to(wider, grid_question(len(nest.grid)))[0] is None:
-            nest, tried = wider, 0
-        else:
-            tried += 1
-    return nest
+
+    def wider(nest: Nest, loop: For) -> Nest | None:
+        found = _with(nest, loop) if _is_of_nest(nest, loop) else None
+        is_parallel = found is not None and obstacle_to(found, grid_question(len(nest.grid)))[0] is None
+        return found if is_parallel else None
+
+    return widest(nest, _has_room, lambda nest: nest.bands[0].body, wider)
+
+
+def _has_room(nest: Nest) -> bool:
+    return max(len(nest.grid), len(nest.thread_loops)) < len(AXES)
 
 
 def _is_of_nest(nest: Nest, loop: For) -> bool:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, TunedRow
-from comprehensive.codegen.versions import KernelKey, Version
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan, TunedRow
+from comprehensive.plan.versions import KernelKey, Version
 from comprehensive.tuning.problems import size_names
 from comprehensive.tuning.winners import Winner
 

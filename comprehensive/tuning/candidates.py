@@ -17,12 +17,12 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from comprehensive.codegen.interface import Interface, interface
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value, holds_preconditions
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
+from comprehensive.plan.interface import Interface, interface
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP
 from comprehensive.soundness.sampling import all_scalars
 

@@ -14,9 +14,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
-from comprehensive.codegen.versions import KernelKey
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
+from comprehensive.plan.versions import KernelKey
 from comprehensive.tuning import measuring
 from comprehensive.tuning.candidates import Candidate, Order, candidates, capped, points, tile_of
 from comprehensive.tuning.expected import Expected, Unknown, expected, reference_of, same_meaning

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.ir import Role
 from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.device import Device
 from comprehensive.model.choice import candidates, leaf_candidate, sweeps_left
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import Candidate, Order, tile_of, values_at
 
@@ -48,8 +48,9 @@ def _cycles(
     if tile == 0:
         return _leaf_cycles(region, values, machine)
     left = sweeps_left(region, values)
-    found = candidates(region, machine, values, addresses={}, sweeps_left=left)
-    asked = [c for c in found if c.number == tile] or [c for c in found if c.kind == "register tile"]
+    every = candidates(region, machine, values, addresses={}, sweeps_left=left)
+    found = [c for c in every if c.kind != "leaf"]
+    asked = [c for c in found if c.number == tile] or [c for c in found if c.sweeps == 1]
     return min((c.cost.cycles / c.sweeps for c in asked if c.cost is not None), default=SATURATED)
 
 

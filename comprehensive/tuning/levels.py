@@ -15,8 +15,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
-from comprehensive.codegen.versions import KernelKey, key_of
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation, Options
 from comprehensive.generate import source_texts
@@ -24,6 +22,8 @@ from comprehensive.machine.device import Device
 from comprehensive.model.choice import candidates as expected_of
 from comprehensive.model.choice import sweeps_left
 from comprehensive.occupancy_tuning.level import Setting, Timed
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
+from comprehensive.plan.versions import KernelKey, key_of
 from comprehensive.toolchain.process import ToolError
 from comprehensive.tuning.candidates import Candidate, threads_of, tile_of, values_at
 from comprehensive.tuning.case import Case

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import version_symbol
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import ProgramPlan
+from comprehensive.plan.versions import version_symbol
 from comprehensive.toolchain import shared_objects
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.toolchain.process import ToolError

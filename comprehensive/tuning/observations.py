@@ -16,10 +16,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import PLAIN
 from comprehensive.diagnostics import Diagnostic, Severity, SourceFile, Span
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import ProgramPlan
+from comprehensive.plan.versions import PLAIN
 from comprehensive.tuning.problems import size_names
 from comprehensive.tuning.store import Observation
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 
 from comprehensive import __version__
 from comprehensive.codegen.cuda import program_unit
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version, version_symbol
 from comprehensive.diagnostics import CompileError
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.embedding.embedded import image_of, versions_of
 from comprehensive.embedding.targets import Targets
+from comprehensive.plan.plan import ProgramPlan
+from comprehensive.plan.versions import ORIGINAL, KernelKey, Version, version_symbol
 from comprehensive.ptx.passes.remark import Kind
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.process import ToolError

@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.diagnostics import Note
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Role
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.emulated import ROUNDING, rounding
 from comprehensive.soundness.index_data import data_range, index_uses, limit_of, scattered

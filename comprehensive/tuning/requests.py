@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.plan.interface import interface
 from comprehensive.soundness.signs import any_sign
 from comprehensive.tuning.problems import size_names
 from comprehensive.values import Rational, value_error

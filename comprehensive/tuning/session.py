@@ -15,10 +15,10 @@ from pathlib import Path
 
 from comprehensive import __version__
 from comprehensive.codegen.host import shared_files
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation, Options
 from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.plan.plan import ProgramPlan
+from comprehensive.plan.versions import KernelKey
 from comprehensive.toolchain.assembler import find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.driver import Compilation, Options
 from comprehensive.generate import source_texts
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.tuning.case import Case, Tuned
 from comprehensive.tuning.choices import Choices
 from comprehensive.tuning.devices import Target

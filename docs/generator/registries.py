@@ -11,13 +11,7 @@ from comprehensive import registry, schedule
 from comprehensive.machine.device import device_names, devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.ptx.passes.registry import PASSES, class_of
-from comprehensive.schedule.recipes.registry import (
-    ALSO_IN_ANOTHER_ORDER,
-    ALTERNATIVES,
-    IN_ANOTHER_ORDER,
-    OF_LOOPS,
-    WITH_ATOMIC_UPDATES,
-)
+from comprehensive.schedule.recipes.registry import OF_LOOPS, ROWS, Where
 from docs.generator.docstrings import first_paragraph, markdown
 
 
@@ -102,31 +96,23 @@ def _passes() -> str:
 
 
 def _recipes() -> str:
-    atomic = [recipe for row in WITH_ATOMIC_UPDATES for recipe in row]
-    of_rows = [recipe for row in ALTERNATIVES for recipe in row]
-    every = [
-        *((recipe, "the first one of its row that fits") for recipe in of_rows),
-        *((recipe, f"with `--reassociate`, before {name}") for name, recipe in IN_ANOTHER_ORDER.items()),
-        *(
-            (recipe, "with `--reassociate`, beside the others")
-            for row in ALSO_IN_ANOTHER_ORDER
-            for recipe in row
-        ),
-        *((recipe, "where points update atomically") for recipe in atomic if recipe not in of_rows),
-        *((recipe, "beside the others, in a loop of host code") for recipe in OF_LOOPS),
-    ]
+    every = [(choice.recipe, number, choice.where) for number, row in enumerate(ROWS, 1) for choice in row]
     rows = [
-        (f"[{recipe.name}](#{recipe.name.replace(' ', '-')})", when, _row_of(recipe.name))
-        for recipe, when in every
+        (_linked(recipe.name), ", ".join(text for flag, text in _WHERE.items() if flag in where), str(number))
+        for recipe, number, where in every
     ]
+    rows += [
+        (_linked(recipe.name), "beside the others, in a loop of host code", "none") for recipe in OF_LOOPS
+    ]
+    recipes = (*(recipe for recipe, _, _ in every), *OF_LOOPS)
     return _page(
         "Recipes and primitives",
         "A recipe cuts points into tiles and does them; it stands at the root of the tree as an alternative to the "
         "nest as written. [Primitives](#primitives) are the steps that recipes are composed of. "
         "`comprehensive/schedule/README.md` names the content of each file. The sizes for which kernels are compiled "
         "stand in `specs/instances.toml`.",
-        _table(("recipe", "when it is taken", "row"), rows),
-        *(f"## {recipe.name}\n\n{markdown(import_module(type(recipe).__module__))}" for recipe, _ in every),
+        _table(("recipe", "the first one of its row that fits", "row"), rows),
+        *(f"## {recipe.name}\n\n{markdown(import_module(type(recipe).__module__))}" for recipe in recipes),
         "## Primitives\n",
         *(
             f"### {name}\n\n{markdown(import_module(f'comprehensive.schedule.{name}'))}"
@@ -146,11 +132,16 @@ def _is_primitive(module: Path) -> bool:
     return described.startswith(module.stem.replace("_", " ").capitalize() + ":")
 
 
-def _row_of(name: str) -> str:
-    for number, row in enumerate(ALTERNATIVES, start=1):
-        if name in {recipe.name for recipe in row}:
-            return str(number)
-    return "none"
+_WHERE = {
+    Where.IN_ORDER: "always",
+    Where.IN_ANY_ORDER: "with `--reassociate`",
+    Where.ATOMIC: "where points update atomically",
+    Where.ON_A_LINE: "where coordinates collapse",
+}
+
+
+def _linked(recipe: str) -> str:
+    return f"[{recipe}](#{recipe.replace(' ', '-')})"
 
 
 def _devices() -> str:

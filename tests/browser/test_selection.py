@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from comprehensive import __version__
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.dispatch import dispatch
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.runtime_files import runtime_files
 from comprehensive.driver import Compilation
 from comprehensive.explanation import explain
@@ -23,6 +22,7 @@ from comprehensive.kernel_ir.languages import JAVASCRIPT
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.metafork.ast import Expr
 from comprehensive.metafork.printer import print_expr
+from comprehensive.plan.interface import interface
 from comprehensive.report.page_selection import selection_of, selection_script
 from tests.browser.javascript import answer, arithmetic
 from tests.browser.programs import awkward, device, expected, points, runs

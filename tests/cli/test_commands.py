@@ -125,6 +125,12 @@ def test_explain_tells_of_one_register_tile_by_its_number_behind_those_of_the_le
     assert not any(case.startswith(("leaf", "register tile 2", "dead end")) for case in cases)
 
 
+def test_explain_says_where_sizes_of_tiles_were_measured_if_that_is_another_architecture() -> None:
+    words = ("-D", "B0=16", "-D", "B1=16", "-D", "N=1024", "--registers", "estimate", "--device")
+    said = "sizes of tiles were measured on sm_90: here others may be faster"
+    assert [said in run("explain", MATADD, *words, each).stdout for each in ("h200", "a100")] == [False, True]
+
+
 def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
     result = run("explain", MATADD, "--registers", "estimate", "-D", "B0=16")
     assert "leaf 0 if" in result.stdout

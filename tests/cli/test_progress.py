@@ -19,11 +19,11 @@ from click.testing import CliRunner, Result
 from comprehensive.cli import cli, progress
 from comprehensive.cli.progress import CommandWatch
 from comprehensive.codegen.cuda import program_unit
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.driver import Options, compile_text
 from comprehensive.generate import prepare, write
 from comprehensive.metafork.read import read_source
 from comprehensive.optimize.tree import Open, walk
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.toolchain.compiled import Compiled
 from comprehensive.toolchain.find import Found
 from comprehensive.toolchain.nvcc import Tool

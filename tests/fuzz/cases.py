@@ -12,13 +12,13 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.interpreter import UndefinedBehaviour, c_value
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import load_device
 from comprehensive.model.choice import size_obstacle
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from comprehensive.soundness.machines import machine_for, serves_all
 from comprehensive.soundness.sampling import all_scalars
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from comprehensive.codegen.interface import Interface
 from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.data import template_directory
+from comprehensive.plan.interface import Interface
 from comprehensive.runtime import guarded
 from comprehensive.runtime.cpu import CpuLibrary
 from comprehensive.toolchain.host import Compiler, find_c_compiler, find_cxx_compiler, headers_on_cpu

@@ -24,13 +24,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour
 from comprehensive.loops.ir import Role
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.runtime.serial import SerialBuildError, SerialLibrary

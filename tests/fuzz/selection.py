@@ -10,11 +10,11 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.driver import Compilation
 from comprehensive.explanation import explain
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.parameters import WORD_BYTES
+from comprehensive.plan.plan import FunctionPlan
 from comprehensive.soundness.machines import AMPLE
 
 

@@ -13,13 +13,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from comprehensive import __version__
 from comprehensive.codegen.runtime_files import runtime_digest
 from comprehensive.diagnostics import render
-from comprehensive.driver import Compilation
+from comprehensive.driver import Compilation, Options
 from comprehensive.generate import tree_text
+from tests.compiled_specs import OPTIONS
+
+# Programs that show what an option does.
+OF_OPTIONS = {
+    "reassociated": replace(OPTIONS, reassociate=True),
+    "mixed_precision": replace(OPTIONS, reassociate=True),
+    "split_resident_rows": replace(OPTIONS, reassociate=True),
+    "openmp": replace(OPTIONS, pragma="omp"),
+    "openacc": replace(OPTIONS, pragma="acc"),
+    "reductions": replace(OPTIONS, pragma="omp"),
+}
+
+
+def options_of(program: str) -> Options:
+    return OF_OPTIONS.get(program, OPTIONS)
 
 
 def golden_texts(compilation: Compilation, outputs: Mapping[str, str]) -> Mapping[str, str]:

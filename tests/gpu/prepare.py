@@ -17,9 +17,6 @@ from pathlib import Path
 
 from comprehensive import __version__
 from comprehensive.codegen.dispatch import MACHINE_FIELDS
-from comprehensive.codegen.interface import Argument, Interface, host_name, interface
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
-from comprehensive.codegen.versions import ORIGINAL, Version
 from comprehensive.data import template_directory
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.compiled import KernelCompiler
@@ -28,6 +25,9 @@ from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.parameters import ample
+from comprehensive.plan.interface import Argument, Interface, host_name, interface
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan, RegionPlan
+from comprehensive.plan.versions import ORIGINAL, Version
 from comprehensive.runtime.serial import serial_unit
 from comprehensive.soundness.machines import AMPLE, machine_for, serves_all
 from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, samples
@@ -246,7 +246,7 @@ def program(stem: str, plan: FunctionPlan, *, exact_sums: bool) -> str:
         params=f"    const {function}_params params = {{ {program_values or '0'} }};\n",
         launch=launch,
         first_time=min(
-            (r.tile_of(r.several.first) for r in plan.regions if r.several is not None), default=1 << 30
+            (r.tile_of(several.first) for r in plan.regions for several in r.several), default=1 << 30
         ),
         serial=serial,
         compare="".join(

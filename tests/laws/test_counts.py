@@ -27,7 +27,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from comprehensive.codegen.plan import LeafPlan
 from comprehensive.counters.work import UncountableError, Work, total, work_of_kernel
 from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.driver import Compilation, compile_text
@@ -59,6 +58,7 @@ from comprehensive.model.launched import Launched, launched
 from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.leaf_sites import leaf_profile
 from comprehensive.model.touch import Touch
+from comprehensive.plan.plan import LeafPlan
 from tests.compiled_specs import OPTIONS, SPECS, compiled
 from tests.examples import quick_of
 from tests.fuzz.grammar.program import generate
@@ -131,13 +131,11 @@ def cases(name: str) -> Iterator[Case]:
         for seed in range(POINTS):
             for kernel, leaf in leaves.items():
                 if (values := integers(leaf.nest, region.nest, seed)) is not None:
-                    yield from at(kernel, leaf.nest, values, {}, 1, leaf)
+                    yield from at(kernel, leaf.nest, values, {}, leaf)
             for plan in region.tilings:
                 sizes = plan.sizes(Random(seed).choice(plan.instances))
                 if (values := integers(plan.nest, region.nest, seed)) is not None:
-                    yield from at(
-                        plan.kernel, plan.nest, values, sizes, 1 if plan.sweeps is None else 3, None
-                    )
+                    yield from at(plan.kernel, plan.nest, values, sizes, None)
 
 
 def integers(nest: Nest, of_region: Nest, seed: int) -> dict[str, int] | None:
@@ -155,12 +153,11 @@ def at(
     nest: Nest,
     values: Mapping[str, int],
     sizes: Mapping[str, int],
-    sweeps: int,
     leaf: LeafPlan | None,
 ) -> Iterator[Case]:
     """A point, with the first and with the other cases of conditions; none where nothing is launched."""
     try:
-        launch = launched(kernel, nest, values, sizes, sweeps)
+        launch = launched(kernel, nest, values, sizes)
     except UndefinedBehaviour:
         return
     if min(*launch.grid, *launch.block) >= 1 and launch.threads <= MOST_THREADS:

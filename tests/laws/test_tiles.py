@@ -11,6 +11,7 @@ A launch of several sweeps does one here: more of them need the shared memory of
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from typing import Any
 import pytest
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink, SourceFile
-from comprehensive.driver import Options, understood
+from comprehensive.driver import understood
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.interpreter import Order
@@ -33,7 +34,6 @@ from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Binary, Function, If, Stmt
 from comprehensive.model.values import wide_value
 from comprehensive.optimize.protocols import Applied
-from comprehensive.pragmas.read import Models
 from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.alternatives import one_tile
 from comprehensive.schedule.batch import with_inner
@@ -47,6 +47,7 @@ from comprehensive.schedule.legality import types_in
 from comprehensive.schedule.mask import masked
 from comprehensive.schedule.predicate import predicated
 from comprehensive.schedule.recipes import registry
+from comprehensive.schedule.recipes.specialized_window import SpecializedWindow
 from comprehensive.schedule.row_numbers import with_row_numbers_inside
 from comprehensive.schedule.transposed_accesses import over_two_coordinates
 from comprehensive.soundness.interpreted import difference, result
@@ -55,6 +56,7 @@ from comprehensive.strategies.points import points_of
 from comprehensive.strategies.tilings import every_tiling
 from tests.examples import quick_of, seeds
 from tests.fuzz.grammar.program import generate
+from tests.golden.texts import options_of
 from tests.laws.nests import CORNERS, example_paths
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -66,27 +68,20 @@ SOURCES = {
         *sorted(TESTS.glob("gpu/sources/*.mf")),
     )
 }
-PRAGMAS: Mapping[str, Models] = {"openmp": "omp", "openacc": "acc", "reductions": "omp"}
-OF_RECIPES = {
-    "points": "jacobi1d",
-    "collapsed points": "collapsed_points",
-    "product": "matmul",
-    "window product": "any_window",
-    "window product of 3": "any_window",
-    "window product of 5": "any_window",
-    "rows": "triangle",
-    "split rows": "reassociated",
-    "transposition": "transpose",
-    "tensor-core product": "tensor_cores",
-    "mixed-precision product": "mixed_precision",
-    "resident rows": "resident_rows",
-    "split resident rows": "resident_rows",
-    "long rows": "long_rows",
-    "split long rows": "long_rows",
-    "private copies": "openacc",
-    "overlapped sweeps": "jacobi1d",
-}
-"""A program for each recipe that fits it."""
+RECIPES = tuple(recipe.name for recipe in registry.every())
+
+
+def shown_by(recipe: str) -> str:
+    """The program for a recipe that fits it: of those whose golden tree has it, the one of that name, or the first."""
+    fits = re.compile(rf"^[├└]─ {recipe}$", re.MULTILINE)
+    trees = sorted((TESTS / "golden/expected").glob("*.tree.txt"))
+    found = [path.name.split(".")[0] for path in trees if fits.search(path.read_text(encoding="utf-8"))]
+    assert found, f"no golden program has a tile of the recipe {recipe}"
+    named = recipe.replace(" ", "_").replace("-", "_")
+    return named if named in found else found[0]
+
+
+OF_RECIPES = {recipe: shown_by(recipe) for recipe in RECIPES}
 OF_PRIMITIVES = {
     "accumulate": "parallel_rows",
     "batch": "matmul",
@@ -102,7 +97,7 @@ OF_PRIMITIVES = {
 }
 """A program for each primitive that changes it."""
 QUICK = {*CORNERS, *OF_RECIPES.values(), *OF_PRIMITIVES.values()}
-FOR_FEW_SIZES = ("window product of 3", "window product of 5")
+FOR_FEW_SIZES = {recipe.name for recipe in registry.every() if isinstance(recipe, SpecializedWindow)}
 """Recipes for which no size may fit that is drawn."""
 RANGES = Ranges(sizes=(0, 1, 2, 3, 4, 5, 7), tiles=(1, 2, 3), steps=(0, 1, 2))
 TILE_SIZES = (1, 2, 3, 8)
@@ -131,7 +126,7 @@ def regions(name: str) -> tuple[tuple[Function, tuple[Nest, ...]], ...]:
         path, text = f"{name}.mf", CORNERS.get(name) or generate(f"tiles:{name}").text
     sink = DiagnosticSink()
     try:
-        program, nests = understood(SourceFile(path, text), sink, Options(pragma=PRAGMAS.get(name)))
+        program, nests = understood(SourceFile(path, text), sink, options_of(name))
     except CompileError:
         assert name.isdigit()
         return ()
@@ -168,8 +163,7 @@ def compared(over_tiles: Nest, tile: RegisterTile, at: Sequence[Point], seed: st
             s.name: random.choice(LENGTHS if s.name in (tile.depth, tile.stages) else TILE_SIZES)
             for s in over_tiles.with_role(Role.TILE)
         }
-        if tile.sweeps is not None:
-            sizes[tile.sweeps.most] = 1
+        sizes |= dict.fromkeys(tile.sweeps.sizes, 1)
         arguments = {**point.arguments, **sizes}
         scalars = all_scalars(over_tiles, arguments, point.step)
         # Launches look at conditions in 64 bits.
@@ -295,7 +289,6 @@ def test_tiles_of_random_programs_mean_what_they_mean(seed: int) -> None:
 
 
 def test_every_recipe_and_every_primitive_is_compared() -> None:
-    assert OF_RECIPES.keys() == {recipe.name for recipe in registry.RECIPES}
     assert OF_PRIMITIVES.keys() == PRIMITIVES.keys()
     assert [r for r, name in OF_RECIPES.items() if not of_recipes(name)[r]] == []
     assert [p for p, name in OF_PRIMITIVES.items() if not of_primitives(name)[p]] == []

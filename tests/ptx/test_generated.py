@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.diagnostics import SourceFile
+from comprehensive.plan.interface import interface
 from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.module import parse
 from comprehensive.runtime.cpu import build

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
+from comprehensive.plan.interface import interface
 from comprehensive.verification import to_text, verify
 from tests.examples import quick_of
 

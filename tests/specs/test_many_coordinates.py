@@ -75,7 +75,7 @@ def test_the_outermost_coordinates_are_a_batch_of_tiles(name: str, tmp_path: Pat
     path.write_text(text)
     compilation = compile_file(path, OPTIONS)
     ((region,),) = (function.regions for function in compilation.plan.functions)
-    assert len(region.tilings[0].batch) == batch
+    assert len(region.tilings[0].tile.batch) == batch
     report = verification.verify(compilation, points=4, run=True)
     assert report.holds
     assert not report.unchecked

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.driver import tree_of_tiles
 from comprehensive.generate import source_texts
 from comprehensive.loops.ir import Nest, Role, Variant
@@ -23,6 +21,8 @@ from comprehensive.loops.normalize import normalize
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 from comprehensive.runtime.cpu import Outcome
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.soundness.difference import first_difference

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Options, compile_file
 from comprehensive.generate import outputs
+from comprehensive.plan.interface import interface
 from comprehensive.runtime.cpu import build
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.verification import to_text, verify

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import RegionPlan
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import Executables
 from comprehensive.soundness.sampling import random_data, samples

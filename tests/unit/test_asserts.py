@@ -17,7 +17,6 @@ from comprehensive import explanation
 from comprehensive.algebra.regions import Plane
 from comprehensive.asserts import asserts_of
 from comprehensive.codegen.dispatch import dispatch
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.explanation import explain
 from comprehensive.leaf_parameters import leaf_loops, leaf_points, loops_text, points_text
@@ -25,6 +24,7 @@ from comprehensive.machine.device import Device, load_device
 from comprehensive.optimize.partition import Partition
 from comprehensive.parameter_space import divide
 from comprehensive.parameter_space import to_text as space_text
+from comprehensive.plan.interface import interface
 from comprehensive.report.partition_words import Titled
 from tests.examples import examples, quick_of
 from tests.unit.codegen.compiled import Selection

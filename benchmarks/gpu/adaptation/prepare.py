@@ -21,9 +21,6 @@ from typing import Any
 
 from benchmarks.gpu.adaptation.cases import CASES, HERE, Case
 from comprehensive.codegen.cuda import program_unit
-from comprehensive.codegen.interface import Interface, interface
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, Candidate, Version, key_of
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.adaptive import adaptive
 from comprehensive.embedding.automatic import NOISE
@@ -36,6 +33,9 @@ from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import Parameter
 from comprehensive.occupancy_tuning.candidates import candidates_of
+from comprehensive.plan.interface import Interface, interface
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan
+from comprehensive.plan.versions import ORIGINAL, Candidate, Version, key_of
 
 ARCH, DEVICE = "sm_90", "h200"
 OUTPUT = Path("build/gpu/adaptation")

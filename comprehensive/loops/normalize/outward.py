@@ -12,7 +12,9 @@ conflicting iterations differ in it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from comprehensive.loops.normalize.assigned_first import mentions
 from comprehensive.loops.normalize.local_scalars import assigns
@@ -20,8 +22,25 @@ from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Block, Declare, For, If, Stmt
 from comprehensive.metafork.walk import leaves_loop, statements_in
 
+Grid = TypeVar("Grid")
+"""Whatever has loops around a body."""
 
-def hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:
+
+def widest(
+    grid: Grid,
+    has_room: Callable[[Grid], bool],
+    body: Callable[[Grid], tuple[Stmt, ...]],
+    wider: Callable[[Grid, For], Grid | None],
+) -> Grid:
+    """A grid with loops of its body one after the other, as long as it has room and one makes it ``wider``."""
+    tried = 0
+    while has_room(grid) and tried < len(candidates := _hoistable(body(grid))):
+        found = wider(grid, candidates[tried])
+        grid, tried = (grid, tried + 1) if found is None else (found, 0)
+    return grid
+
+
+def _hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:
     """The loops that may stand around all others, outer before inner."""
     return tuple(s for s in statements_in(body) if isinstance(s, For) and s.type is not None)
 

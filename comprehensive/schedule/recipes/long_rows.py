@@ -17,10 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.kernel_ir.terms import product
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.metafork.ast import Index, Name
+from comprehensive.metafork.ast import Index
 from comprehensive.metafork.walk import subexpressions_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.accumulate import accumulated
@@ -67,21 +66,7 @@ class LongRows:
         tile = context.tile
         distribution = _distribution(context.nest, tile)
         assert not isinstance(distribution, str)
-        made = RowPhases(context, ResidentRows(context.nest, tile, distribution))
-        (c,) = tile.coordinates
-        body, alignments = made.body(), made.alignments()
-        return TileKernel(
-            body,
-            (*tile.sizes, tile.depth, tile.stages),
-            made.words(),
-            made.demands(),
-            alignments,
-            (4, 1) if alignments else (),
-            block=(product([Name(c.threads), Name(tile.depth)]),),
-            lanes=Name(tile.depth),
-            interleaved=True,
-            step=Name(tile.depth),
-        )
+        return RowPhases(context, ResidentRows(context.nest, tile, distribution)).kernel()
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return for_wide_elements(kernel, table("long_rows"))

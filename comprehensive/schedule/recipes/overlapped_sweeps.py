@@ -39,7 +39,9 @@ from comprehensive.loops.ir import (
     RegisterTile,
     Repetition,
     Scalar,
+    SweepPair,
     Sweeps,
+    TileKind,
 )
 from comprehensive.loops.rewrite import all_names, substitute
 from comprehensive.loops.types import environment_of, with_declarations
@@ -88,14 +90,11 @@ class OverlappedSweeps:
         return tuple(found)
 
     def lower(self, context: TileContext) -> TileKernel:
-        sweeps = context.tile.sweeps
-        assert sweeps is not None
-        body, words, constraints = swept(context, sweeps)
-        constants = (*context.tile.sizes, sweeps.most)
+        body, words, constraints = swept(context)
+        constants = (*context.tile.sizes, *context.tile.sweeps.sizes)
         return TileKernel(body, constants, words, constraints, parameters=(sweeps_parameter(context),))
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-        assert tile.sweeps is not None
         return time_instances(tile.sweeps.halo)
 
 
@@ -141,7 +140,7 @@ def _tiled(
         )
     if not time_instances(halo):
         raise NoSweepsError(f"neighbours are up to {max(halo)} points away, too far for tiles that overlap")
-    most = name("K")
+    most = Name(name("K"))
     coordinates = tuple(
         Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"), _lead(away, most))
         for number, (point, limit, away) in enumerate(zip(names, limits, halo, strict=True))
@@ -149,20 +148,13 @@ def _tiled(
     constants = (name("D"), name("S"), name("M"))
     result: list[tuple[Nest, RegisterTile]] = []
     for number, nest in enumerate(nests):
-        starts = [start for start in cycle.starts if start.region == number]
-        bodies = [cycle.bodies[start.second] for start in starts]
-        tile = RegisterTile(
-            coordinates,
-            tuple(Alternative(start.condition, body) for start, body in zip(starts, bodies, strict=True)),
-            *constants,
-            Sweeps(
-                tuple((sweeps[start.second], sweeps[not start.second]) for start in starts),
-                halo,
-                most,
-                lefts[number],
-            ),
-            conditions=conditions,
+        pairs = tuple(
+            SweepPair(start.condition, sweeps[start.second], sweeps[not start.second])
+            for start in cycle.starts
+            if start.region == number
         )
+        several = Sweeps(pairs, halo, most, lefts[number])
+        tile = RegisterTile(coordinates, (), *constants, several, TileKind.TIME, conditions=conditions)
         result.append((_together(nest, nests, repetition), tile))
     return result
 
@@ -194,8 +186,8 @@ def _demand_independent(iterator: str, expressions: Sequence[Expr]) -> None:
         raise NoSweepsError(f"'{iterator}' is in what a sweep computes, or in its limits")
 
 
-def _lead(away: int, most: str) -> Expr | None:
-    return multiply(IntLiteral(away), Binary("-", Name(most), ONE)) if away else None
+def _lead(away: int, most: Expr) -> Expr | None:
+    return multiply(IntLiteral(away), Binary("-", most, ONE)) if away else None
 
 
 def _left(repetition: Repetition, number: int) -> Expr:

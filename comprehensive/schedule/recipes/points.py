@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from comprehensive.kernel_ir.kernel import TOGETHER, Comment, Kernel, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.ir import Alternative, Nest, RegisterTile
+from comprehensive.loops.ir import AXES, Alternative, Nest, RegisterTile
 from comprehensive.metafork.ast import Assign, Binary, Block, Expr, If, Index, Name, Stmt
 from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
@@ -39,8 +39,6 @@ from comprehensive.schedule.vectorize import in_vectors, vectored
 from comprehensive.schedule.windows import Windows, alignments_of, windows_of
 
 LINE_BYTES = 128
-MOST_COORDINATES = 3
-"""Coordinates along which a grid and a block have extents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Points:
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         tile = replace(tile, alternatives=tuple(_with_room(nest, each) for each in tile.alternatives))
-        tile = with_inner(tile, min(len(tile.coordinates), MOST_COORDINATES))
+        tile = with_inner(tile, len(AXES))
         *others, last = tile.coordinates
         return replace(tile, coordinates=(*others, replace(last, shift=_shift(nest, tile))))
 

@@ -44,7 +44,7 @@ class PrivateCopies:
         copies = private_copies(nest, tile)
         if isinstance(copies, str):
             return NotApplicable(copies)
-        tile = with_inner(tile, min(len(tile.coordinates), MOST_COORDINATES))
+        tile = with_inner(tile, MOST_COORDINATES)
         first, *others = tile.coordinates
         fits = (Binary("<=", copy.count, Name(tile.stages)) for copy in copies)
         return replace(

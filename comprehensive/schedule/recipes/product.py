@@ -16,17 +16,13 @@ from dataclasses import dataclass
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.coalesced_epilogue import stored_by_neighbours
 from comprehensive.schedule.context import BlockOrder, TileContext
-from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.gemm_loop import patch_steps
 from comprehensive.schedule.instances import Instance, for_wide_elements, table, with_room_for_sums
-from comprehensive.schedule.operands import loop_of, reduction_loops, reduction_obstacle
-from comprehensive.schedule.predicate import predicated
+from comprehensive.schedule.operands import loop_of
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.reduction import reduction
-from comprehensive.schedule.row_numbers import with_row_numbers_inside
+from comprehensive.schedule.reduction import reduced, reduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +32,7 @@ class Product:
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         if loop_of(tile) is None or len(tile.coordinates) < 2:
             return None
-        tile = with_row_numbers_inside(nest, with_inner(tile, 2))
-        tile = equalized(nest, predicated(nest, tile))
-        obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, reduction_loops(nest, tile))
-        return tile if obstacle is None else NotApplicable(obstacle)
+        return reduced(nest, tile, 2)
 
     def lower(self, context: TileContext) -> TileKernel:
         return reduction(context, BlockOrder.GROUPS, patch_steps, ends=stored_by_neighbours)

@@ -1,12 +1,13 @@
 """The recipes that there are.
 
-:data:`ALTERNATIVES` are rows of recipes that exclude each other: of each row the first one that fits stands at the root
-of the tree.  Behind them stand those for loops of the host.
+:data:`ROWS` are recipes that exclude each other: of each row the first one that fits stands at the root of the tree.
+Behind them stand those for loops of the host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Flag, auto
 
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.instances import table
@@ -25,39 +26,62 @@ from comprehensive.schedule.recipes.tensor_core_product import TensorCoreProduct
 from comprehensive.schedule.recipes.transposition import Transposition
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
-IN_ANOTHER_ORDER: Mapping[str, RegionRecipe] = {
-    "product": SplitRows(),
-    "resident rows": ResidentLoops(in_another_order=True),
-    "long rows": LongRows(in_another_order=True),
-}
-"""The recipes that add up sums in another order than that of the source, tried before the named ones where that is
-allowed."""
-ALSO_IN_ANOTHER_ORDER: tuple[tuple[RegionRecipe, ...], ...] = ((MixedPrecisionProduct(),),)
-"""Rows of such recipes that stand beside those in the order of the source, where it is allowed."""
-ALTERNATIVES: tuple[tuple[RegionRecipe, ...], ...] = (
-    (Transposition(),),
-    (Product(), WindowProduct(), Rows(), Points()),
-    (TensorCoreProduct(),),
-    (ResidentLoops(),),
-    *((SpecializedWindow(*found.sizes),) for found in table("specialized_window")),
-    (LongRows(),),
+
+class Where(Flag):
+    """The points for which a recipe is tried."""
+
+    IN_ORDER = auto()
+    """Points whose sums keep the order of the source, and points whose sums need not."""
+    IN_ANY_ORDER = auto()
+    """Points whose sums need not."""
+    ATOMIC = auto()
+    """Points that update elements atomically, whose order no tile may rely on."""
+    ON_A_LINE = auto()
+    """Points whose coordinates are collapsed (`schedule/collapse_coordinates.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    recipe: RegionRecipe
+    where: Where = Where.IN_ORDER
+
+
+ROWS: tuple[tuple[Choice, ...], ...] = (
+    (Choice(Transposition()),),
+    (
+        Choice(SplitRows(), Where.IN_ANY_ORDER),
+        Choice(Product()),
+        Choice(WindowProduct()),
+        Choice(Rows()),
+        Choice(Points(), Where.IN_ORDER | Where.ATOMIC),
+    ),
+    (Choice(PrivateCopies(), Where.ATOMIC),),
+    (Choice(TensorCoreProduct()),),
+    (Choice(ResidentLoops(in_another_order=True), Where.IN_ANY_ORDER), Choice(ResidentLoops())),
+    *((Choice(SpecializedWindow(*found.sizes)),) for found in table("specialized_window")),
+    (Choice(LongRows(in_another_order=True), Where.IN_ANY_ORDER), Choice(LongRows())),
+    (Choice(MixedPrecisionProduct(), Where.IN_ANY_ORDER),),
+    (Choice(Points("collapsed points"), Where.ON_A_LINE),),
 )
-ON_A_LINE: tuple[tuple[RegionRecipe, ...], ...] = ((Points("collapsed points"),),)
-"""The rows for points whose coordinates are collapsed (`schedule/collapse_coordinates.py`)."""
-WITH_ATOMIC_UPDATES: tuple[tuple[RegionRecipe, ...], ...] = ((Points(),), (PrivateCopies(),))
-"""The rows for points that update elements atomically, whose order no tile may rely on."""
 OF_LOOPS: tuple[LoopRecipe, ...] = (OverlappedSweeps(),)
 
 
-_ROWS = (*ALTERNATIVES, *ALSO_IN_ANOTHER_ORDER, *ON_A_LINE, *WITH_ATOMIC_UPDATES)
-RECIPES: tuple[Recipe, ...] = (
-    *IN_ANOTHER_ORDER.values(),
-    *(recipe for row in _ROWS for recipe in row),
-    *OF_LOOPS,
-)
-"""All of them."""
+def rows(where: Where) -> tuple[tuple[RegionRecipe, ...], ...]:
+    """The recipes for such points, row by row."""
+    found = (tuple(choice.recipe for choice in row if choice.where & where) for row in ROWS)
+    return tuple(row for row in found if row)
+
+
+def only_in_any_order() -> tuple[RegionRecipe, ...]:
+    """The recipes whose row has none that keeps the order of sums."""
+    alone = (row for row in ROWS if all(choice.where is Where.IN_ANY_ORDER for choice in row))
+    return tuple(choice.recipe for row in alone for choice in row)
+
+
+def every() -> tuple[Recipe, ...]:
+    return (*(choice.recipe for row in ROWS for choice in row), *OF_LOOPS)
 
 
 def recipe_of(tile: RegisterTile) -> Recipe:
     """The recipe by which a tile is cut."""
-    return next(recipe for recipe in RECIPES if recipe.name == tile.recipe)
+    return next(recipe for recipe in every() if recipe.name == tile.recipe)

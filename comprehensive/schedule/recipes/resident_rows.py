@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.kernel_ir.terms import product
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Name
 from comprehensive.optimize.protocols import NotApplicable
@@ -74,22 +73,7 @@ class ResidentLoops:
         tile = context.tile
         distribution = distribution_of(context.nest, tile, tile.alternatives[0].body)
         assert not isinstance(distribution, str)
-        resident = ResidentRows(context.nest, tile, distribution)
-        made = RowPhases(context, resident)
-        (c,) = tile.coordinates
-        body, alignments = made.body(), made.alignments()
-        return TileKernel(
-            body,
-            (*tile.sizes, tile.depth, tile.stages),
-            made.words(),
-            made.demands(),
-            alignments,
-            (4, 1) if alignments else (),
-            block=(product([Name(c.threads), Name(tile.depth)]),),
-            lanes=Name(tile.depth),
-            interleaved=True,
-            step=Name(tile.depth),
-        )
+        return RowPhases(context, ResidentRows(context.nest, tile, distribution)).kernel()
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         """Return the instances of the table, whose longest row is in words, shortened for several or wide rows."""

@@ -15,16 +15,12 @@ from dataclasses import dataclass, replace
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import BlockOrder, TileContext
-from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.gemv_loop import row_steps
 from comprehensive.schedule.instances import Instance, for_wide_elements, has_wide_elements, table
-from comprehensive.schedule.operands import loop_of, reduction_loops, reduction_obstacle
-from comprehensive.schedule.predicate import predicated
+from comprehensive.schedule.operands import loop_of
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.reduction import reduction
-from comprehensive.schedule.row_numbers import with_row_numbers_inside
+from comprehensive.schedule.reduction import reduced, reduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +30,8 @@ class Rows:
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         if loop_of(tile) is None:
             return None
-        tile = with_row_numbers_inside(nest, with_inner(tile, 1))
-        tile = equalized(nest, predicated(nest, tile))
-        tile = replace(tile, lanes=tile.share)
-        obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, reduction_loops(nest, tile))
-        return tile if obstacle is None else NotApplicable(obstacle)
+        found = reduced(nest, tile, 1)
+        return replace(found, lanes=found.share) if isinstance(found, RegisterTile) else found
 
     def lower(self, context: TileContext) -> TileKernel:
         return reduction(context, BlockOrder.ROWS, row_steps)

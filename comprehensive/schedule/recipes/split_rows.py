@@ -50,7 +50,7 @@ class SplitRows:
             made.body(),
             (*tile.sizes, tile.depth, tile.stages),
             made.words(),
-            made.demands(),
+            made.constraints(),
             made.alignments(),
             (4, 1),
             block=(made.threads(),),

@@ -18,25 +18,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import Kernel
-from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.ir import AXES, Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.box_kernel import box_kernel
 from comprehensive.schedule.box_nest import LoopNest, ReferenceGroup
 from comprehensive.schedule.context import ZERO, TileContext
-from comprehensive.schedule.equalize import equalized
 from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.instances import Instance, for_wide_elements, meeting_constraints, table
-from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
-from comprehensive.schedule.operands import loop_of, loops_of, reduction_loops, reduction_obstacle
-from comprehensive.schedule.predicate import predicated
+from comprehensive.schedule.operands import (
+    MOST_COORDINATES,
+    loop_of,
+    loops_of,
+)
 from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.reduction import reduced
 from comprehensive.schedule.reference_groups import NoBoxError, loop_nests
-from comprehensive.schedule.row_numbers import with_row_numbers_inside
 
-MOST_COORDINATES = 3
-"""Coordinates along which a grid and a block have extents."""
 SHORTEST_PIECE = 8
 """The least depth of pieces that have several rows, for windows of any size."""
 
@@ -47,10 +46,12 @@ class WindowProduct:
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
         even = with_even_loops(nest, tile)
-        if loop_of(even) is None or not loops_of(nest, even) or _is_for_others(nest, tile):
+        if loop_of(even) is None or not loops_of(nest, even):
             return None
+        if isinstance(reduced(nest, tile, MOST_COORDINATES), RegisterTile):
+            return None  # operands lie along one coordinate each: products and rows do these
         reasons: list[str] = []
-        for number in range(min(len(even.coordinates), MOST_COORDINATES), 0, -1):
+        for number in range(min(len(even.coordinates), len(AXES)), 0, -1):
             inner = with_inner(even, number)
             try:
                 nests = loop_nests(nest, inner)
@@ -88,14 +89,6 @@ def _wide_enough(tile: RegisterTile, loops: LoopNest) -> tuple[Expr, ...]:
     extent = loops.path[-1].bound
     turns = Conditional(Binary("<", ZERO, extent), extent, ZERO)
     return (Binary("<=", Binary("-", Name(tile.depth), IntLiteral(SHORTEST_PIECE)), turns),)
-
-
-def _is_for_others(nest: Nest, tile: RegisterTile) -> bool:
-    """Whether the points have one loop with operands that lie along one coordinate each: products and rows do these."""
-    inner = with_inner(tile, min(len(tile.coordinates), MOST_OF_PRODUCT))
-    inner = equalized(nest, predicated(nest, with_row_numbers_inside(nest, inner)))
-    loops = reduction_loops(nest, inner)
-    return bool(loops) and reduction_obstacle(nest, inner, inner.alternatives[0].body, loops) is None
 
 
 def _is_shared(group: ReferenceGroup, coordinate: str) -> bool:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import comprehensive
 from comprehensive.bindings.function import GeneratedFunction
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.machine.device import device_names, load_device
 from comprehensive.model.choice import candidates, chosen
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 from tests.compiled_specs import compiled, texts
 from tests.examples import examples, quick_of
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from comprehensive.codegen.header_view import function_view
 from comprehensive.codegen.host import header_text
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.runtime.choice import Choice
 from comprehensive.toolchain.unit import compile_unit, write_binary
 

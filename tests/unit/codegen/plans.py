@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from comprehensive.algebra import Polynomial, System, at_least, at_most, less
-from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.diagnostics import SourceFile, Span
 from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
 from comprehensive.loops.ir import Array, Loop, Nest, Role, Scalar, Threads
@@ -28,6 +27,7 @@ from comprehensive.metafork.ast import (
     Parameter,
     ScalarType,
 )
+from comprehensive.plan.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
 
 INT, LONG, FLOAT = ScalarType.INT, ScalarType.LONG, ScalarType.FLOAT
 SYMBOLS = {name: Polynomial.symbol(name) for name in ("n", "m", "B", "s", "Z_B", "T_B", "R_B")}

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from comprehensive.codegen.host import header_text, source_text
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.codegen.wrap import MOST
 from comprehensive.diagnostics import CompileError
 from comprehensive.loops.ir import Role, Scalar
 from comprehensive.metafork.ast import Function, Parameter, ScalarType
+from comprehensive.plan.plan import FunctionPlan, ProgramPlan
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.toolchain.unit import compile_unit
 from tests.unit.codegen.compiled import WARNINGS, Selection, compile_text

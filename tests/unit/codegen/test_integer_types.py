@@ -253,7 +253,7 @@ def test_windows_are_those_of_the_program_over_int(type: str, does: str) -> None
 def test_what_no_type_rules_out_is_tested_at_launch(tmp_path: Path) -> None:
     source = PRODUCT.replace("TYPE", "unsigned")
     (region,) = compilation_of(source).plan.functions[0].regions
-    assert [print_expr(condition) for condition in region.tilings[0].conditions] == [
+    assert [print_expr(condition) for condition in region.tilings[0].tile.conditions] == [
         *("0 <= m", "m <= 2147418112", "0 <= n", "n <= 2147418112", "0 <= k"),
         *(f"{first} * {second} <= 4294967296" for first, second in ("km", "kn", "mn")),
     ]

@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from comprehensive.cli import cli
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.machines import with_machines
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
 from comprehensive.machine.device import Device, load_device
+from comprehensive.plan.interface import interface
 from comprehensive.runtime.cpu import build
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.versions import Adaptation, Candidate
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import Embedded, embedded, image_of
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
+from comprehensive.plan.versions import Adaptation, Candidate
 from comprehensive.toolchain.nvcc import Tool
 from tests.unit.embedding.adapted import planned
 from tests.unit.embedding.recorded import built, demand_thread_sanitizer

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 from comprehensive.cli import cli
 from comprehensive.codegen.acceptance import accepts_image
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import GeneratedCodeError
 from comprehensive.driver import compile_file
@@ -19,6 +18,7 @@ from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import Embedded, embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.toolchain.nvcc import Tool
 from tests import compiled_specs
 from tests.compiled_specs import OPTIONS

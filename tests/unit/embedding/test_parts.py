@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, Adaptation, Candidate, Version
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
+from comprehensive.plan.plan import ProgramPlan
+from comprehensive.plan.versions import ORIGINAL, Adaptation, Candidate, Version
 from comprehensive.toolchain.nvcc import Tool
 from tests import compiled_specs
 from tests.unit.embedding.adapted import planned, planned_in_parts

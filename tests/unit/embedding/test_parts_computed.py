@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.cuda import program_unit
-from comprehensive.codegen.versions import ORIGINAL, Adaptation, Candidate, Version, version_symbol
 from comprehensive.diagnostics import SourceFile
 from comprehensive.driver import compile_file
 from comprehensive.embedding.adaptive import adaptive
@@ -22,6 +21,7 @@ from comprehensive.embedding.parts import NUMBERED, in_parts, of_one_size
 from comprehensive.embedding.subjects import subjects_of
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.machine.device import load_device
+from comprehensive.plan.versions import ORIGINAL, Adaptation, Candidate, Version, version_symbol
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Module, parse
 from tests import compiled_specs

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.plan import ProgramPlan, TunedRow
-from comprehensive.codegen.versions import ORIGINAL, PLAIN, Version
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import AUTO, Embedded, embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import outputs, source_texts
+from comprehensive.plan.plan import ProgramPlan, TunedRow
+from comprehensive.plan.versions import ORIGINAL, PLAIN, Version
 from comprehensive.toolchain.nvcc import Tool
 from tests import compiled_specs
 from tests.unit.embedding.recorded import launches

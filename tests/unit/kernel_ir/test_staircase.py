@@ -14,13 +14,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.runtime_files import RUNTIME, plain_files
 from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
 from comprehensive.kernel_ir.staircase import LARGEST, LAUNCHED, Launched, Shape, band, folded
 from comprehensive.loops.interpreter import run
 from comprehensive.model.launched import launched_blocks
+from comprehensive.plan.interface import interface
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.examples import examples, quick_of

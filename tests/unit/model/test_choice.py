@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.codegen.dispatch import dispatch
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.codegen.tile_view import tile_costs
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.device import device_names, load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
-from comprehensive.model.choice import candidates, chosen
+from comprehensive.model.choice import candidates, chosen, sweeps_at_once
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import RegionPlan
 from tests.compiled_specs import compiled, texts
 from tests.examples import examples
 from tests.unit.codegen.compiled import WARNINGS, compile_text
@@ -168,3 +168,13 @@ def test_header_and_python_find_the_same_costs_and_the_same_tile(spec: str, data
     best = chosen(found, sweeps_left=left)
     number = 0 if best is None or best.kind == "leaf" else best.number
     assert header.tile(machine, values, together, left, leaf) == (number, 1 if best is None else best.sweeps)
+
+
+def test_a_tile_says_itself_how_many_sweeps_a_launch_of_it_does() -> None:
+    region = compiled("jacobi2d").plan.functions[0].regions[0]
+    assert {plan.most_sweeps(i) for plan in region.single for i in plan.instances} == {1}
+    assert {plan.turns((), 7) for plan in region.single} == {()}
+    (several,) = region.several
+    assert all(several.most_sweeps(i) > 1 for i in several.instances)
+    assert several.turns((), 7) == (7,)
+    assert [sweeps_at_once(20, most) for most in (1, 3, 5)] == [1, 3, 5]

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from comprehensive.codegen.dispatch import dispatch
 from comprehensive.codegen.header_view import function_view
 from comprehensive.codegen.host import header_text
-from comprehensive.codegen.interface import interface
 from comprehensive.codegen.leaf_view import leaf_costs
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.driver import Options, compile_file
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.loops.ir import Nest
@@ -28,6 +26,8 @@ from comprehensive.machine.device import load_device
 from comprehensive.model.choice import leaf_candidate
 from comprehensive.model.defaults import defaults, left_out
 from comprehensive.model.leaf_cost import leaf_cost
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from tests.examples import examples, quick_of
 from tests.unit.codegen.compiled import WARNINGS, compile_text
 from tests.unit.model.test_choice import machine_numbers, machines

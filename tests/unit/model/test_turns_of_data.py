@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.diagnostics import SourceFile
 from comprehensive.driver import compile_text
 from comprehensive.machine.sites import Access
 from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.turns import TURNS_OF_DATA
+from comprehensive.plan.plan import RegionPlan
 from tests.compiled_specs import OPTIONS
 
 PROGRAM = """void f(int n, const int row[n + 1], const float v[8 * n], float y[n], int B)

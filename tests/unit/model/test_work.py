@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comprehensive.driver import Compilation, Options, compile_file
-from comprehensive.loops.ir import Variant
+from comprehensive.driver import Options, compile_file
 from comprehensive.machine.cost import Launch, cost, resident_blocks
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import occupancy
@@ -21,7 +20,7 @@ from comprehensive.model.accesses import Tally
 from comprehensive.model.integers import calculate
 from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.tile_work import tile_work
-from comprehensive.optimize.tree import Tree
+from comprehensive.schedule.instances import Instance
 from tests.compiled_specs import compiled
 
 LOOKED_UP = """void f(int m, int n, int k, const float a[m][k], const float b[256][n], const unsigned char at[k],
@@ -38,13 +37,6 @@ LOOKED_UP = """void f(int m, int n, int k, const float a[m][k], const float b[25
 PROGRAMS = Path(__file__).parents[2] / "golden" / "programs"
 ARITHMETIC_AND_ADDRESSES = 3
 """Instructions of an access: itself and two for its address."""
-
-
-def _tree(compilation: Compilation, number: int) -> Tree[Variant]:
-    """The tree of an alternative of the first region."""
-    tree = compilation.trees[0].alternatives[number].tree
-    assert isinstance(tree, Tree)
-    return tree
 
 
 def test_a_warp_that_reads_a_row_touches_four_sectors_of_one_line() -> None:
@@ -117,9 +109,7 @@ def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
     """16 x 16 threads with 8 x 8 values each, 16 steps at a time: twice 128 * 16 elements come for 128 * 128 * 16."""
     compilation = compiled("gemm")
     region = compilation.plan.functions[0].regions[0]
-    work = tile_work(
-        region.tilings[0].kernel, _tree(compilation, 0).leaves[0].fragment, (16, 16, 8, 8, 16, 3, 2), 4
-    )
+    work = region.tilings[0].work(Instance((16, 16, 8, 8, 16, 3, 2)), 4)
     multiply_adds = 128 * 128 * 16 // 32
     fetched, staged, put = 128 * 16 // 4 // 32, 128 * 16 // 4 // 32, 128 * 16 // 32
     read = 16 * (8 + 8) // 4 * 8  # of shared memory, 16 bytes a thread
@@ -134,9 +124,7 @@ def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
 
 def test_a_step_of_a_product_that_is_not_whole_does_the_multiply_adds_of_its_turns() -> None:
     region = compiled("gemm").plan.functions[0].regions[0]
-    work = tile_work(
-        region.tilings[0].kernel, _tree(compiled("gemm"), 0).leaves[0].fragment, (16, 16, 8, 8, 16, 3, 2), 4
-    )
+    work = region.tilings[0].work(Instance((16, 16, 8, 8, 16, 3, 2)), 4)
     multiply_adds, read = 128 * 128 // 32, (8 + 8) // 4 * 8
     assert multiply_adds <= work.kiloturn.instructions / 1000 <= multiply_adds + 5 * read
     assert work.part.instructions < work.step.instructions / 4
@@ -180,9 +168,7 @@ def test_a_few_turns_stand_for_those_of_loops_that_differ_from_thread_to_thread(
 def test_copies_ahead_of_a_loop_are_no_more_than_the_loop_has_steps() -> None:
     """Two pieces are begun before the loop, and none behind its end: 3 steps read three pieces, not five."""
     region = compiled("gemm").plan.functions[0].regions[0]
-    work = tile_work(
-        region.tilings[0].kernel, _tree(compiled("gemm"), 0).leaves[0].fragment, (16, 16, 8, 8, 16, 3, 2), 4
-    )
+    work = region.tilings[0].work(Instance((16, 16, 8, 8, 16, 3, 2)), 4)
     # What is left beside the steps is the tile of the result, read and written.
     assert work.once.bytes == 2 * 128 * 128 * 4
 
@@ -197,7 +183,7 @@ def test_rows_of_arrays_with_more_dimensions_than_coordinates_lie_apart(tmp_path
     )
     plan, *_ = compile_file(source, Options(registers="estimate")).plan.functions[0].regions[0].tilings
     sizes = plan.sizes(plan.instances[0])
-    points = prod(sizes[c.each] * sizes[c.threads] for c in plan.coordinates)
+    points = prod(sizes[c.each] * sizes[c.threads] for c in plan.tile.coordinates)
     assert plan.work(plan.instances[0], 0).once.bytes == 4 * 4 * points
 
 
@@ -205,7 +191,7 @@ def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
     """32 x 4 threads, 2 rows each: 8 rows of 128 bytes that begin a line, a sector more at both ends, 2 rows more."""
     compilation = compiled("jacobi2d")
     region = compilation.plan.functions[0].regions[0]
-    work = tile_work(region.tilings[0].kernel, _tree(compilation, 0).leaves[0].fragment, (4, 32, 2, 1, 8), 1)
+    work = region.tilings[0].work(Instance((4, 32, 2, 1, 8)), 1)
     assert work.once.bytes == (8 * (4 + 2) + 2 * 4) * 32 + 8 * 4 * 32
     assert work.once.waits == 1
     assert work.step.instructions == 0
@@ -215,7 +201,7 @@ def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
 def test_sweeps_of_a_time_tile_stay_in_shared_memory() -> None:
     compilation = compiled("jacobi1d")
     region = compilation.plan.functions[0].regions[0]
-    work = tile_work(region.tilings[-1].kernel, _tree(compilation, -1).leaves[0].fragment, (256, 4, 19, 6), 0)
+    work = region.tilings[-1].work(Instance((256, 4, 19, 6)), 0)
     assert work.step.bytes == 0
     assert work.step.barriers == 1
     assert work.shared_words == 2 * 256 * 4
@@ -242,7 +228,7 @@ def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, size
     """Shared memory here is a multiple of the granularity."""
     compilation = compiled("gemm")
     region = compilation.plan.functions[0].regions[0]
-    work = tile_work(region.tilings[0].kernel, _tree(compilation, 0).leaves[0].fragment, sizes, 4)
+    work = region.tilings[0].work(Instance(sizes), 4)
     held = occupancy(
         load_device(device),
         threads_per_block=work.threads,
@@ -255,9 +241,7 @@ def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, size
 def test_more_blocks_never_cost_less() -> None:
     compilation = compiled("gemm")
     region = compilation.plan.functions[0].regions[0]
-    work = tile_work(
-        region.tilings[0].kernel, _tree(compilation, 0).leaves[0].fragment, (8, 16, 4, 4, 32, 3, 4), 4
-    )
+    work = region.tilings[0].work(Instance((8, 16, 4, 4, 32, 3, 4)), 4)
     machine = load_device("h200").machine()
     cycles = [
         found.cycles

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.loops.ir import Role
+from comprehensive.plan.interface import interface
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from tests.examples import quick_of

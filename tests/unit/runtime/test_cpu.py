@@ -9,8 +9,8 @@ import numpy
 import pytest
 
 from comprehensive.codegen.host import header_text, source_text
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import ProgramPlan
 from comprehensive.runtime.cpu import CpuBuildError, CpuFaultError, CpuLibrary, build
 from comprehensive.toolchain.host import find_cxx_compiler
 from tests.unit.codegen.plans import KERNELS, copy_plan, smooth_plan, with_kernel

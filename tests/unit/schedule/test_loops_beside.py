@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.plan import TilePlan
 from comprehensive.kernel_ir.words import most_words
 from comprehensive.metafork.ast import For, Name
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.plan import TilePlan
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import (

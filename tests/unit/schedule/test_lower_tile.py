@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.plan.interface import interface
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import (

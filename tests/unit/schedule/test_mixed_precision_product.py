@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from comprehensive.cli import cli
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.loops.normalize import normalize
 from comprehensive.machine.device import load_device
 from comprehensive.model.choice import candidates, chosen
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.plan.plan import RegionPlan
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of

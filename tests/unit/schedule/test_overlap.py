@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.plan.interface import interface
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
@@ -175,12 +175,13 @@ def test_several_sweeps_at_once_are_those_of_the_source(name: str, tmp_path: Pat
     host = interface(plan)
     region = plan.regions[-1]
     assert host.tile is not None
-    assert region.several is not None, compilation.trees[0].alternatives
+    assert region.several, compilation.trees[0].alternatives
+    (several,) = region.several
     built = build(compilation, sources_of(source), tmp_path / "work", c=c, cxx=cxx)
     random = np.random.RandomState(1)
     largest = N2 if "B1" in source else N1
     ran: set[int] = set()
-    for number in range(region.several.first, region.several.first + len(region.several.instances)):
+    for number in range(several.first, several.first + len(several.instances)):
         for n, steps in ((largest, 9), (largest - 70, 2), (largest - 1, 16), (9, 5), (3, 5), (largest, 1)):
             data: dict[str, Any] = {}
             for array, (shape, kind) in arrays.items():
@@ -319,7 +320,7 @@ def test_what_nothing_repeats_has_no_time_tile_and_no_word_about_one() -> None:
 def test_what_has_no_time_tile_is_generated_without() -> None:
     compilation = compilation_of(REFUSED["one sweep"][0])
     assert all(isinstance(tree.alternatives[-1].tree, NotApplicable) for tree in compilation.trees)
-    assert all(region.several is None for region in compilation.plan.functions[0].regions)
+    assert not any(region.several for region in compilation.plan.functions[0].regions)
 
 
 @pytest.mark.toolchain

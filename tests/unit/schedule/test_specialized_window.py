@@ -38,7 +38,7 @@ BLOCK = {"B0": 2, "B1": 3, "B2": 4}
 
 def _recipes(loops: str) -> dict[str, list[str]]:
     (region,) = compilation_of(LAYERS.format(loops=loops)).plan.functions[0].regions
-    return {t.recipe: [print_expr(c) for c in t.conditions] for t in region.tilings}
+    return {t.recipe: [print_expr(c) for c in t.tile.conditions] for t in region.tilings}
 
 
 @pytest.mark.parametrize("loops", [WINDOW, ROW, AROUND])

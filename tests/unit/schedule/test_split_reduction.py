@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.plan.interface import interface
 from comprehensive.schedule.recipes.split_rows import SplitRows
 from comprehensive.soundness.emulated import build
 from comprehensive.strategies.tilings import tilings

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.plan import RegionPlan
 from comprehensive.loops.normalize import normalize
 from comprehensive.machine.device import load_device
 from comprehensive.model.choice import candidates, chosen
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.plan.plan import RegionPlan
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
 from tests.examples import quick_of

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file, tree_of_tiles
 from comprehensive.generate import outputs, source_texts
 from comprehensive.loops.ir import Variant
@@ -19,6 +18,7 @@ from comprehensive.loops.normalize import normalize
 from comprehensive.metafork.ast import Binary
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
+from comprehensive.plan.interface import interface
 from comprehensive.schedule.recipes.window_product import SHORTEST_PIECE
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
@@ -84,7 +84,7 @@ def refusable(source: str) -> set[int]:
     for tiling in region.tilings:
         for place, instance in enumerate(tiling.instances):
             is_long = tiling.kernel.in_rows and tiling.sizes(instance).get("D", 0) > SHORTEST_PIECE
-            if is_long or any(isinstance(c, Binary) and c.operator == "==" for c in tiling.conditions):
+            if is_long or any(isinstance(c, Binary) and c.operator == "==" for c in tiling.tile.conditions):
                 found.add(region.tile_of(tiling.first + place))
     return found
 

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import source_texts
+from comprehensive.plan.plan import ProgramPlan
 
 OPTIONS = Options(registers="estimate")
 # Without tiles, as a block does two things one after the other: blocks of B threads, two elements a thread.

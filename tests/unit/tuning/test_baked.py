@@ -14,13 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from comprehensive.cli import cli
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, PLAIN, Adaptation, Version
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation, compile_file
 from comprehensive.generate import source_texts
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import ProgramPlan
+from comprehensive.plan.versions import ORIGINAL, PLAIN, Adaptation, Version
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.tuning.baked import baked

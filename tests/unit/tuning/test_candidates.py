@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import register_cliffs
 from comprehensive.model.choice import candidates as choice_candidates
 from comprehensive.model.choice import chosen
+from comprehensive.plan.interface import interface
+from comprehensive.plan.plan import FunctionPlan
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.soundness.sampling import all_scalars
+from comprehensive.tuning import expected_order
 from comprehensive.tuning.candidates import admitted, candidates, capped, points, tile_of
 from comprehensive.tuning.expected_order import by_expected_cost
 from comprehensive.tuning.problems import problem, scaled_names, size_names
@@ -162,3 +165,21 @@ def test_time_tiles_are_ranked_by_how_often_the_loop_of_the_host_runs() -> None:
     ordered = by_expected_cost(plan, device)([leaf, *tiles])
     assert sorted(c.key for c in ordered) == sorted(c.key for c in [leaf, *tiles])
     assert tile_of(plan, ordered[0]) != 0
+
+
+def test_a_leaf_with_the_number_of_a_tile_is_not_what_the_tile_costs(
+    matmul: FunctionPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_a_cheap_leaf(*arguments: Any, **named: Any) -> tuple[Any, ...]:
+        *tiles, leaf = choice_candidates(*arguments, **named)
+        assert leaf.kind == "leaf"
+        assert leaf.cost is not None
+        return (
+            *tiles,
+            *(replace(leaf, number=t.number, cost=replace(leaf.cost, cycles=1)) for t in tiles[1:]),
+        )
+
+    every = candidates(matmul, {"n": 1024}, {"B0": 1, "ub1": 1, "s": 1}, {}, H200)
+    ordered = by_expected_cost(matmul, H200)(every)
+    monkeypatch.setattr(expected_order, "candidates", with_a_cheap_leaf)
+    assert by_expected_cost(matmul, H200)(every) == ordered

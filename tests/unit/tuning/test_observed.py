@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comprehensive.codegen.interface import interface
 from comprehensive.diagnostics import SourceFile
 from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
+from comprehensive.plan.interface import interface
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.tuning.candidates import Candidate

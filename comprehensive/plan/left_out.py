@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from comprehensive.codegen.dispatch import over_arguments
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import BlockStmt, Nest, Role, Threads
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, IntLiteral, Stmt
+from comprehensive.plan.host_scalars import over_arguments
 
 
 @dataclass(frozen=True, slots=True)

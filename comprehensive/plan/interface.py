@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.diagnostics import CompileError
 from comprehensive.loops.access import accesses
 from comprehensive.loops.ir import Role
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.plan.plan import FunctionPlan
 
 
 @dataclass(frozen=True, slots=True)

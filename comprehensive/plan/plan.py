@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from comprehensive.algebra import Quotient, System
-from comprehensive.codegen.profile import NOTHING, Profile
-from comprehensive.codegen.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import atomically_updated, substitute
-from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
+from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function, IntLiteral
+from comprehensive.plan.profile import NOTHING, Profile
+from comprehensive.plan.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.schedule.instances import Instance
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class Traffic:
 class TilePlan:
     """A kernel of a region over tiles, for any program parameters; tried before the leaves.
 
-    Its instances are numbered as leaves are, from ``first`` on.  With ``sweeps`` they are time tiles.
+    Its instances are numbered as leaves are, from ``first`` on.
     """
 
     kernel: Kernel
@@ -72,27 +72,19 @@ class TilePlan:
     """The conditions on machine parameters and the constants."""
     first: int
     instances: tuple[Instance, ...]
-    coordinates: tuple[Coordinate, ...]
+    tile: RegisterTile
+    """How its recipe has cut the points; the limits of a batch are the last ones of the kernel."""
     traffic: tuple[Traffic, ...]
     work: Callable[[Instance, int], TileWork] = field(compare=False, repr=False)
     """The work of the blocks of an instance that accesses so many elements together; 0 where that is no
     choice."""
-    recipe: str
-    """The name of the recipe by which the tiles are cut."""
-    sweeps: Sweeps | None = None
-    reassociated: bool = False
-    """Whether sums are added up in another order than that of the source."""
-    conditions: tuple[Expr, ...] = ()
-    """Conditions on scalars of the region and the constants; an instance runs only where all of them hold."""
-    batch: tuple[Batch, ...] = ()
-    """Coordinates along which a tile is one point wide; their limits are the last ones of the kernel."""
     mean_steps: Expr | None = None
     """The turns of the serial loop that a point does on average, where some do more of them than others."""
 
     @property
     def loop_limits(self) -> range:
         """The numbers of the limits that bound serial loops, outermost first; what they bound are steps."""
-        return range(len(self.coordinates), len(self.kernel.limits) - len(self.batch))
+        return range(len(self.tile.coordinates), len(self.kernel.limits) - len(self.tile.batch))
 
     @property
     def counted(self) -> tuple[Expr, ...]:
@@ -104,7 +96,20 @@ class TilePlan:
 
     @property
     def kind(self) -> str:
-        return "register tile" if self.sweeps is None else "time tile"
+        return self.tile.kind.shown
+
+    @property
+    def recipe(self) -> str:
+        return self.tile.recipe
+
+    def turns(self, counted: Sequence[T], sweeps: T) -> tuple[T, ...]:
+        """Return what blocks do in steps: turns of the loops that limits bound, outermost first, or sweeps."""
+        swept = (sweeps,) if self.kernel.does_sweeps else ()
+        return (*(counted[number] for number in self.loop_limits), *swept)
+
+    def most_sweeps(self, instance: Instance) -> int:
+        """Return the most sweeps that one launch of an instance does."""
+        return size_of(self.tile.sweeps.most, self.sizes(instance))
 
     def step(self, instance: Instance) -> int:
         """Return how many turns of the serial loop a step of the work of an instance is; 1 for a sweep."""
@@ -117,7 +122,7 @@ class TilePlan:
     def conditions_of(self, sizes: Mapping[str, int]) -> tuple[Expr, ...]:
         """Return the conditions on scalars of the region alone, for the sizes of an instance."""
         constants: dict[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
-        return tuple(substitute(condition, constants) for condition in self.conditions)
+        return tuple(substitute(condition, constants) for condition in self.tile.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +153,7 @@ class RegionPlan:
     @property
     def reassociated(self) -> bool:
         """Whether sums are added up in another order than that of the source, in a tile or everywhere."""
-        return self.rounds_everywhere or any(plan.reassociated for plan in self.tilings)
+        return self.rounds_everywhere or any(plan.tile.reassociated for plan in self.tilings)
 
     @property
     def rounds_everywhere(self) -> bool:
@@ -158,12 +163,17 @@ class RegionPlan:
     @property
     def single(self) -> tuple[TilePlan, ...]:
         """The kernels over tiles that do one sweep."""
-        return tuple(plan for plan in self.tilings if plan.sweeps is None)
+        return tuple(plan for plan in self.tilings if not plan.kernel.does_sweeps)
 
     @property
-    def several(self) -> TilePlan | None:
+    def several(self) -> tuple[TilePlan, ...]:
         """The kernel that does several sweeps in one launch, if there is one."""
-        return next((plan for plan in self.tilings if plan.sweeps is not None), None)
+        return tuple(plan for plan in self.tilings if plan.kernel.does_sweeps)
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        """The systems of all leaves, then of all dead ends."""
+        return (*(leaf.system for leaf in self.leaves), *self.dead_ends)
 
     @property
     def nests(self) -> tuple[Nest, ...]:
