@@ -33,6 +33,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.headers import split_step
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import Statement, assigned_scalars
 
@@ -169,7 +170,7 @@ def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
     if inner is None:
         types = {**scope.types} if loop.type is None else {**scope.types, loop.iterator: loop.type}
         inner = replace(scope, types=types, local=scope.local - {loop.iterator})
-        step = Assign(Name(loop.iterator), "+=", loop.step, loop.span)
+        step = step_statement(loop)
         start = scope.value(loop.start, types[loop.iterator])
         writer.line(f"v_{loop.iterator} = {start.text}", loop.span)
         condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
@@ -180,6 +181,12 @@ def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
         writer.level -= 1
     else:
         _turns(writer, loop, inner, _nothing)
+
+
+def step_statement(loop: For[Statement]) -> Assign:
+    """Return what the header of a loop does at the end of a turn."""
+    down, amount = split_step(loop.step)
+    return Assign(Name(loop.iterator), "-=" if down else "+=", amount, loop.span)
 
 
 def loop_header(writer: Writer, loop: For[Statement], scope: ExprCompiler) -> ExprCompiler | None:

@@ -28,12 +28,13 @@ from comprehensive.loops.compile_python import (
     compile_body,
     count_turn,
     loop_header,
+    step_statement,
 )
 from comprehensive.loops.elements import numbers, stored
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Scalar, Threads
 from comprehensive.loops.python_expressions import ExprCompiler, Writer
 from comprehensive.loops.types import environment_of
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, If, Name, ScalarType
+from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, Name, ScalarType
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import declared
 
@@ -323,5 +324,5 @@ def _block_for(
     writer.level += 1
     count_turn(writer, loop.span)
     _block_body(writer, loop.body, inner, extents, order)
-    compile_body(writer, (Assign(Name(loop.iterator), "+=", loop.step, loop.span),), inner)
+    compile_body(writer, (step_statement(loop),), inner)
     writer.level -= 1

@@ -6,6 +6,7 @@ In: ``int i = 0; n > i; i = i + 2`` as parsed.  Out: the :class:`Header` with it
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Unary
@@ -163,3 +164,14 @@ def _normal(step: Expr, sign: int) -> Expr:
             return IntLiteral(-sign * value, type_of_literal, step.span)
         case _:
             return step if sign > 0 else Unary("-", step, step.span)
+
+
+def split_step(step: Expr) -> tuple[bool, Expr]:
+    """Whether a step counts down, and by how much: ``-e`` is ``i -= e``, in whatever type ``e`` is."""
+    match step:
+        case IntLiteral(value) if value < 0:
+            return True, replace(step, value=-value)
+        case Unary("-", amount):
+            return True, amount
+        case _:
+            return False, step

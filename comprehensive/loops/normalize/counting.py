@@ -12,7 +12,7 @@ An extent may evaluate to 0 or less: the loop then runs zero times.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from comprehensive.algebra import Polynomial
@@ -25,6 +25,7 @@ from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.constants import constant_value
+from comprehensive.metafork.headers import split_step
 from comprehensive.metafork.scalar_types import promote
 
 
@@ -90,17 +91,6 @@ def counted_from_zero(
         if whole is not None:
             return Normalized(ring.write(whole), value)
     return Normalized(Binary("/", numerator, amount, loop.span), value)
-
-
-def split_step(step: Expr) -> tuple[bool, Expr]:
-    """Whether the loop counts down, and by how much."""
-    match step:
-        case IntLiteral(value=value) if value < 0:
-            return True, replace(step, value=-value)
-        case Unary(operator="-", operand=amount):
-            return True, amount
-        case _:
-            return False, step
 
 
 def _value(

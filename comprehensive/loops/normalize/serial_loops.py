@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_plain
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.loops.normalize.counting import counted_from_zero, split_step
+from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.normalize.iterators import Counted, in_statements, tidy, without_idle_names
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.sizes import sizes
@@ -38,6 +38,7 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
 )
+from comprehensive.metafork.headers import split_step
 from comprehensive.metafork.rewrite import with_all_bodies
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import S, Statement, assigned_scalars, declared, subexpressions

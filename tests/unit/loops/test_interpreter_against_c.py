@@ -146,6 +146,7 @@ void f(int n, int B, unsigned w, const float *x, float *y, int *out) { meta_sche
     do { c <<= 1; steps--; if (steps == 4) continue; c ^= 5; } while (steps > 0 && c != 0);
     int q;
     for (q = p; q != 0; q -= 1) out[p] += q & 1 ? c : -q;
+    for (long r = 3 * p + 20; r > 0; r -= w + 1) out[p] += r;
     y[p] = best + 0.3 * (double)steps - (w >> 3);
     y[p] *= sqrtf(fabsf(x[p])) + q;
   } } }
