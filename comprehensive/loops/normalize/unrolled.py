@@ -63,11 +63,13 @@ def with_rolled_loops(nest: Nest) -> Nest:
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """A loop over an ``int`` in steps of one; ``end`` is where its iterator ends, ``step`` the step that it had."""
+    """A loop over an ``int`` in steps of one; ``end`` is where its iterator ends, ``step`` the step that it had, and
+    ``bound`` the bound: it runs where it starts below that."""
 
     loop: For
     end: Expr
     step: int
+    bound: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class _Rolling:
         if end is None or any(isinstance(s, Break | Continue) for s in statements_in(loop.body)):
             return None
         if step == 1:
-            return _Ended(loop, end, 1)
+            return _Ended(loop, end, 1, header.bound)
         if step < 1 or len(loop.body) % step:
             return None
         size = len(loop.body) // step
@@ -132,7 +134,7 @@ class _Rolling:
             known = with_declarations(types, loop.body)
             if not all(same(a, b, known) for a, b in zip(expected, written, strict=True)):
                 return None
-        return _Ended(replace(loop, bound=end, step=_ONE, body=first), end, step)
+        return _Ended(replace(loop, bound=end, step=_ONE, body=first), end, step, header.bound)
 
     def _known(self, expression: Expr) -> Expr:
         for _ in self.values:
@@ -149,9 +151,9 @@ class _Rolling:
         is_last = _is_last_multiple(ring, end - start, last - start, first.step)
         begins = self._known(b.start)
         match begins:
-            case Conditional(condition=Binary("<", left, _), then=then, otherwise=otherwise):
-                ends = [ring.read(e) for e in (left, then, otherwise)]
-                goes_on = ends == [start, end, start]
+            case Conditional(condition=Binary("<", left, right), then=then, otherwise=otherwise):
+                ends = [ring.read(e) for e in (left, right, then, otherwise)]
+                goes_on = ends == [start, ring.read(self._known(first.bound)), end, start]
             case _:
                 goes_on = is_last and ring.read(begins) == end
         known = {**with_declarations(types, (*a.body, *b.body)), a.iterator: ScalarType.INT}
@@ -160,7 +162,7 @@ class _Rolling:
             return None
         bound = b.bound if is_last else Conditional(Binary("<", first.end, b.bound), b.bound, first.end)
         whole = replace(a, bound=bound)
-        return _Ended(whole, bound, 1)
+        return _Ended(whole, bound, 1, bound)
 
     def _may_stand_behind(self, statement: Stmt, loop: For) -> bool:
         """Whether a statement between two loops may as well stand behind both: a declaration of what they leave."""

@@ -67,6 +67,10 @@ LEFT = {
         f"int j; for (j = 0; j < h; j++) {ONE} for (j = h; j < n; j++) {ONE}",
         "< n - h; ",
     ),
+    "a start that another number chooses": (
+        f"for (int j = 0; j < n; j++) {ONE} for (int j = 0 < h - 4 ? n : 0; j < n + 9; j++) {ONE}",
+        "(0 < h - 4 ? n : 0) + j",
+    ),
     "a loop that goes on in another way": (
         f"int j; for (j = 0; j < h; j++) {ONE} for (; j < n; j++) s -= a[i*n + j];",
         "s -= ",
@@ -123,7 +127,9 @@ def test_an_unrolled_loop_is_the_loop_that_it_was(case: str, tmp_path: Path) -> 
     run_all(source, ARRAYS, RUNS, tmp_path)
 
 
-@pytest.mark.parametrize("case", quick_of(LEFT, {"something between them"}))
+@pytest.mark.parametrize(
+    "case", quick_of(LEFT, {"something between them", "a start that another number chooses"})
+)
 def test_other_loops_stay_as_they_are(case: str, tmp_path: Path) -> None:
     loops, stays = LEFT[case]
     source = program(loops)
