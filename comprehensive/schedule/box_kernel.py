@@ -18,6 +18,7 @@ from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.box_loop import BoxLoop
 from comprehensive.schedule.box_nest import LoopNest
+from comprehensive.schedule.boxes import contiguous_axes
 from comprehensive.schedule.context import OF_ARRAYS, ZERO, TileContext
 from comprehensive.schedule.operands import has_steps
 from comprehensive.schedule.recipe import TileKernel
@@ -32,9 +33,9 @@ def box_kernel(context: TileContext) -> TileKernel:
     runs = (conjunction([has_steps(limit) for limit in of_loops]) for of_loops in limits)
     loops = [(each.path[0], each.held, run) for each, run in zip(nests, runs, strict=True)]
     around, between = AroundLoop.of(context, loops)
-    name = Namer(_taken(context))
+    name, rows = Namer(_taken(context)), contiguous_axes(tile, nests)
     made = [
-        BoxLoop.of(context.of_loop(number), loops, of_loops, around, name)
+        BoxLoop.of(context.of_loop(number), loops, of_loops, rows, around, name)
         for number, (loops, of_loops) in enumerate(zip(nests, limits, strict=True))
     ]
     (first, *others), (before, *befores) = made, between
@@ -59,13 +60,13 @@ def box_kernel(context: TileContext) -> TileKernel:
         ),
         *made[-1].epilogue.stored(jam),
     )
-    alignments = {a.array: a for each in reversed(made) for a in each.epilogue.alignments()}
+    alignments = tuple(dict.fromkeys(a for each in made for a in each.epilogue.alignments()))
     return TileKernel(
         body,
         (*tile.sizes, tile.depth, tile.stages),
         most_words([each.boxes.words() for each in made]),
         tuple(dict.fromkeys(one for each in made for one in each.boxes.constraints())),
-        tuple(alignments.values()),
+        alignments,
         (4, 2, 1) if alignments else (),
         extents=tuple(loop.bound for loop in nests[0].path) if around.is_loop_alone else (),
         step=Name(tile.depth),

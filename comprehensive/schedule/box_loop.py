@@ -53,7 +53,7 @@ from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.bounded_reads import without_bounds
 from comprehensive.schedule.box_copies import BoxCopies
 from comprehensive.schedule.box_epilogue import BoxEpilogue
-from comprehensive.schedule.box_nest import LoopNest
+from comprehensive.schedule.box_nest import BoxAxis, LoopNest
 from comprehensive.schedule.boxes import Boxes
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.fragments import Fragments
@@ -83,9 +83,15 @@ class BoxLoop:
 
     @staticmethod
     def of(
-        context: TileContext, loops: LoopNest, limits: Sequence[Expr], around: AroundLoop, name: Namer
+        context: TileContext,
+        loops: LoopNest,
+        limits: Sequence[Expr],
+        rows: tuple[BoxAxis, ...],
+        around: AroundLoop,
+        name: Namer,
     ) -> BoxLoop:
-        boxes = Boxes.of(context, loops, name)
+        """Return one of the loops beside each other, whose boxes have these contiguous axes together."""
+        boxes = Boxes.of(context, loops, rows, name)
         return BoxLoop(
             context,
             loops,

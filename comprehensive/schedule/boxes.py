@@ -30,6 +30,7 @@ from comprehensive.kernel_ir.terms import (
 )
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import RegisterTile
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.schedule.box_nest import BoxAxis, LoopNest, ReferenceGroup
@@ -47,6 +48,13 @@ def contiguous_axis(group: ReferenceGroup, coordinates: Sequence[str]) -> int:
         if along:
             return along[-1]
     return max(number for number, axis in enumerate(group.axes) if axis.factors)
+
+
+def contiguous_axes(tile: RegisterTile, nests: Sequence[LoopNest]) -> tuple[BoxAxis, ...]:
+    """The axes that are contiguous in shared memory, of all boxes of loops beside each other."""
+    coordinates = [c.name for c in tile.coordinates]
+    groups = (group for loops in nests for group in loops.groups)
+    return tuple(group.axes[contiguous_axis(group, coordinates)] for group in groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +79,18 @@ class Boxes:
     loops: LoopNest
     groups: tuple[ReferenceGroup, ...]
     names: tuple[GroupNames, ...]
+    rows: tuple[BoxAxis, ...]
+    """The contiguous axes of the boxes of all loops of a point: registers are those of the same points in all loops."""
 
     @staticmethod
-    def of(context: TileContext, loops: LoopNest, name: Namer) -> Boxes:
+    def of(context: TileContext, loops: LoopNest, rows: tuple[BoxAxis, ...], name: Namer) -> Boxes:
         groups = sorted(loops.groups, key=lambda g: -context.nest.array(g.array).type.size_bytes)
         return Boxes(
             context,
             loops,
             tuple(groups),
             tuple(GroupNames.of(group.array, name) for group in groups),
+            rows,
         )
 
     # --- sizes
@@ -206,15 +217,14 @@ class Boxes:
     def is_contiguous(self, number: int) -> bool:
         """Whether points along a coordinate find neighbours side by side in shared memory."""
         name = self.context.tile.coordinates[number].name
-        return any(name in self.row(group).factors for group in self.groups)
+        return any(name in row.factors for row in self.rows)
 
     def is_together(self, number: int) -> bool:
         """Whether the points of a thread along a coordinate are neighbours: they share what they read of a row."""
         name = self.context.tile.coordinates[number].name
-        rows = [self.row(group) for group in self.groups]
         return any(
             name in row.factors and (len(row.factors) > 1 or row.factors[name] != 1 or row.span)
-            for row in rows
+            for row in self.rows
         )
 
     def place(self, number: int, value: Expr) -> Expr:

@@ -149,6 +149,14 @@ WINDOWS: dict[str, tuple[str, Arrays]] = {
             "y": (("m", "n"), "f4"),
         },
     ),
+    "neighbours along one coordinate, then along the other one": (
+        PLANE.format(
+            parameters="const float a[m][p], const float u[p + 2], const float d[p][n], float y[m][n]",
+            body="float s = 0; for (int k = 0; k < p; k++) s += u[k + 2] * d[k][j] + u[k];"
+            "for (int k = 0; k < p; k++) s += a[i][k] * a[i][k]; y[i][j] = s;",
+        ),
+        {"a": (("m", "p"), "f4"), "u": (("p + 2",), "f4"), "d": (("p", "n"), "f4"), "y": (("m", "n"), "f4")},
+    ),
     "rows by four, and what is left": (
         LINE.format(
             parameters="const float *a, const float *u, float *y",
@@ -196,7 +204,16 @@ def test_every_instance_computes_what_the_serial_program_does(case: str, tmp_pat
     assert {number for number, _ in refused} <= refusable(source)
 
 
-@pytest.mark.parametrize("case", quick_of(WINDOWS, {"four products a turn, and what is left"}))
+@pytest.mark.parametrize(
+    "case",
+    quick_of(
+        WINDOWS,
+        {
+            "four products a turn, and what is left",
+            "neighbours along one coordinate, then along the other one",
+        },
+    ),
+)
 def test_windows_one_after_the_other_compute_what_the_serial_program_does(case: str, tmp_path: Path) -> None:
     source, arrays = WINDOWS[case]
     assert recipes_of(source)["window product"] is None
@@ -204,6 +221,16 @@ def test_windows_one_after_the_other_compute_what_the_serial_program_does(case: 
     refused = run_all(source, arrays, LINES if is_line else PLANES, tmp_path)
     # Boxes of rows by four are four times as long: some are too large.
     assert set(numbers_of(source, "window product")) - {number for number, _ in refused}
+
+
+def test_copies_of_each_loop_begin_at_multiples_of_vectors() -> None:
+    source = PLANE.format(
+        parameters="const float a[m + p][n + q], const float b[p], float y[m][n]",
+        body="float s = 0; for (int k = 0; k < p; k++) s += a[i + k][j] * b[k];"
+        "for (int k = 0; k < p; k++) s -= a[i + k][j + q] * b[k]; y[i][j] = s;",
+    )
+    found = plan_of(source, "window product").kernel.alignments
+    assert {a.multiples for a in found if a.array == "a"} == {(), (Name("q"),)}
 
 
 def test_two_sums_of_a_point_have_room_in_registers() -> None:
