@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, islice, pairwise, product
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.metafork.ast import Binary, Expr
+from comprehensive.metafork.ast import Binary
 from comprehensive.metafork.printer import print_expr
 from comprehensive.poly.domains import Reference, domain, references
 from comprehensive.poly.legality import verdicts
@@ -33,21 +34,36 @@ def assert_on_rows(nest: Nest) -> str | None:
     """Return the assert with which all loops of a nest are proved to be parallel; None where none is found."""
     every = references(nest)
     written = dict.fromkeys(r.access.array for r in every if r.access.mode.writes)
-    options: list[list[tuple[Expr, ...]]] = []
+    options: list[list[tuple[Binary, ...]]] = []
     for array in written:
         mine = [r for r in every if r.access.array == array]
         if any(r.subscripts is None for r in mine):
             return None
         options += [list(_options(nest, mine, place)) for place in range(nest.array(array).rank)]
     for chosen in islice(product(*options), _MOST_TRIED):
-        conditions = tuple(dict.fromkeys(condition for each in chosen for condition in each))
+        conditions = _needed(tuple(dict.fromkeys(condition for each in chosen for condition in each)))
         supposed = replace(nest, preconditions=(*nest.preconditions, *conditions))
         if conditions and all(isinstance(verdict, Parallel) for *_, verdict in verdicts(supposed)):
             return f"assert({' && '.join(map(print_expr, conditions))})"
     return None
 
 
-def _options(nest: Nest, mine: Sequence[Reference], place: int) -> Iterator[tuple[Expr, ...]]:
+def _needed(conditions: Sequence[Binary]) -> tuple[Binary, ...]:
+    """Return the conditions that do not hold at all numbers, each the strongest of those that differ by a number."""
+    ring = Ring()
+    differences = [ring.read(c.left) - ring.read(c.right) for c in conditions]
+    kept: dict[Polynomial, tuple[Fraction, Binary]] = {}
+    for condition, difference in zip(conditions, differences, strict=True):
+        least = difference.constant_term
+        varying = difference - least
+        if varying.is_constant and least >= 0:
+            continue
+        if varying not in kept or least < kept[varying][0]:
+            kept[varying] = least, condition
+    return tuple(condition for _, condition in kept.values())
+
+
+def _options(nest: Nest, mine: Sequence[Reference], place: int) -> Iterator[tuple[Binary, ...]]:
     """Yield what may be missing for the rows of one subscript, in several ways; nothing where they are kept."""
     subscripts = subscripts_at(mine, place)
     if len(kept_chain(nest, mine, place)) > 1:
@@ -60,7 +76,7 @@ def _options(nest: Nest, mine: Sequence[Reference], place: int) -> Iterator[tupl
             d for reference, subscript in subscripts for d in _demands(nest, chain, reference, subscript)
         ]
         if None not in demands:
-            yield tuple(dict.fromkeys(d for d in demands if d is not None and d.left != d.right))
+            yield tuple(dict.fromkeys(d for d in demands if d is not None))
 
 
 def _inner_before_outer(chain: Sequence[Polynomial], reference: Reference, subscript: Polynomial) -> int:

@@ -317,3 +317,21 @@ def test_the_assert_on_rows_that_proves_loops_parallel_is_named(subscript: str, 
     assert [d.help for d in found if asserted.removesuffix(";") not in (d.help or "")] == []
     nest, *_ = build(parse_clean(ROWS % (asserted, subscript)), DiagnosticSink())
     assert report(nest) == ()
+
+
+def test_the_assert_on_rows_says_nothing_twice() -> None:
+    """Rows with an element have more than -1, and that they have more than one element less needs no words."""
+    source = """void f(int m, int n, float *w, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int l = 0; l < m; l++) {
+      w[l * n] = 1;
+      for (int i = 1; i < n; i++) w[l * n + i] = w[l * n + i - 1] * 2;
+      for (int i = n - 2; i >= 0; i--) w[l * n + i] -= w[l * n + i + 1];
+    }
+  }
+}
+"""
+    nest, *_ = build(parse_clean(source), DiagnosticSink())
+    (found,) = report(nest)
+    assert (found.help or "").startswith("write 'assert(n >= 1);' before the region")
