@@ -5,6 +5,7 @@ How a programmer has written a nest must not decide how fast it runs; so each fi
 spelling, and the stages behind it have one case instead of many:
 
 ``local_scalars``     scalars are declared where they get their values, iterators by their loops
+``tests_in_headers``  loops end where their headers say
 ``unrolled``          loops that are unrolled by hand, with the loops for what is left of them, are one
 ``strips``            loops that are cut into strips by hand are one
 ``first_iterations``  iterations taken out of a loop by hand are put back
@@ -24,10 +25,11 @@ from comprehensive.loops.normalize.first_iterations import with_first_iterations
 from comprehensive.loops.normalize.local_scalars import with_late_declarations
 from comprehensive.loops.normalize.serial_loops import with_counted_loops
 from comprehensive.loops.normalize.strips import with_joined_strips
+from comprehensive.loops.normalize.tests_in_headers import with_tests_in_headers
 from comprehensive.loops.normalize.unrolled import with_rolled_loops
 
 
 def normalize(nest: Nest) -> Nest:
     """The normal form of a nest; a nest that is in normal form is returned as it is."""
-    declared = with_late_declarations(nest)
+    declared = with_tests_in_headers(with_late_declarations(nest))
     return with_counted_loops(with_first_iterations(with_joined_strips(with_rolled_loops(declared))))

@@ -27,6 +27,12 @@ JOINED = {
     "the other way round, with a step that is a size": "for (int q = 0; q < k; q += m) "
     f"for (int l = q; l < (k <= q + m ? k : q + m); l++) {STEP}",
     "strips that fill the range": f"for (int q = 0; q < 8 * n; q += 8) for (int l = q; l < q + 8; l++) {STEP}",
+    "numbers of strips": "for (int q = 0; q < (k + 31) / 32; q++)"
+    f"for (int l = q * 32; l < (q * 32 + 32 < k ? q * 32 + 32 : k); l++) {STEP}",
+    "strips beyond the range, of which each ends with it": "for (int q = 0; q < k + 9; q += 8)"
+    f"for (int l = q; l < q + 8 && l < k; l++) {STEP}",
+    "two tests in a header": f"for (int l = 0; l < 2 * k && l < k; l++) {STEP}",
+    "a test of what a step computes": f"for (int z = 0; z < k + 8; z++) {{ int l = z; if (l >= k) break; {STEP} }}",
     "steps with two numbers": "for (int q = 0; q < k / 8; q++) for (int z = 0; z < 8; z++) { int l = q * 8 + z; "
     f"{STEP} }}",
 }
