@@ -6,18 +6,20 @@ ones is moved out of them: where no two conflicting iterations differ in it, the
     #pragma omp parallel for                         meta_for i
     for (i...) for (k...) for (j...)          -->      meta_for j
       c[i][j] += a[i][k] * b[k][j];                      for (k...) c[i][j] += a[i][k] * b[k][j];
+
+A loop over strips of one that is proved to be parallel gives its place to that one (`strips.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.canonical import obstacle
-from comprehensive.loops.normalize.outward import hoisted, widest
+from comprehensive.loops.normalize.outward import hoistable, hoisted, widest
 from comprehensive.metafork.ast import (
     For,
     Function,
@@ -33,6 +35,7 @@ from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
 from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, dimension
+from comprehensive.pragmas.strips import with_a_joined_strip, with_whole_loops
 
 
 def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]) -> Program:
@@ -63,21 +66,33 @@ def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
 def _widest(
     program: Program, function: Function, region: MetaSchedule, loops: Loops, serial: frozenset[int]
 ) -> tuple[MetaSchedule, tuple[Parameter, ...]]:
+    def wider(loops: Loops) -> Iterator[Loops]:
+        for found, iterator in _more_parallel(loops, serial):
+            made = cut(found)
+            if made is None:
+                continue
+            nest = built(program, function, replace(region, body=made[0]), made[1])
+            if nest is not None and doubt_of(nest, iterator) is None:
+                yield found
 
-    def wider(loops: Loops, loop: For) -> Loops | None:
-        found = None if loop.span.start in serial else _with(loops, loop)
-        made = None if found is None else cut(found)
-        if made is None:
-            return None
-        nest = built(program, function, replace(region, body=made[0]), made[1])
-        return found if nest is not None and doubt_of(nest, loop.iterator) is None else None
-
-    found = widest(
-        loops, lambda loops: len(loops.dimensions) < MAXIMUM_LOOPS, lambda loops: loops.inner, wider
-    )
-    made = cut(found)
+    made = cut(widest(loops, wider))
     assert made is not None, "these loops have been cut before"
     return replace(region, body=made[0]), made[1]
+
+
+def _more_parallel(loops: Loops, serial: frozenset[int]) -> Iterator[tuple[Loops, str]]:
+    """Yield the loops with another one among the parallel ones, and its iterator: in the place of one over its strips,
+    or besides all others."""
+    whole = with_whole_loops(loops)
+    for place in range(len(whole.dimensions)):
+        yield from with_a_joined_strip(whole, place)
+    if len(loops.dimensions) >= MAXIMUM_LOOPS:
+        return
+    for loop in hoistable(loops.inner):
+        wider = None if loop.span.start in serial else _with(loops, loop)
+        if wider is not None:
+            yield wider, loop.iterator
+            yield from with_a_joined_strip(with_whole_loops(wider), len(wider.dimensions) - 1)
 
 
 def built(

@@ -13,12 +13,13 @@ tiles that are, and the grid of the leaves stays what the user has made of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from comprehensive.loops.access import atomically_updated, names_read
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import AXES, Loop, Nest
-from comprehensive.loops.normalize.outward import hoisted, widest
+from comprehensive.loops.normalize.outward import hoistable, hoisted, widest
 from comprehensive.loops.traverse import map_bands
 from comprehensive.metafork.ast import For, ScalarType
 
@@ -32,12 +33,13 @@ def with_wider_grid(nest: Nest) -> Nest:
     if len(nest.bands) != 1 or atomically_updated(nest):
         return nest
 
-    def wider(nest: Nest, loop: For) -> Nest | None:
-        found = _with(nest, loop) if _is_of_nest(nest, loop) else None
-        is_parallel = found is not None and obstacle_to(found, grid_question(len(nest.grid)))[0] is None
-        return found if is_parallel else None
+    def wider(nest: Nest) -> Iterator[Nest]:
+        for loop in hoistable(nest.bands[0].body) if _has_room(nest) else ():
+            found = _with(nest, loop) if _is_of_nest(nest, loop) else None
+            if found is not None and obstacle_to(found, grid_question(len(nest.grid)))[0] is None:
+                yield found
 
-    return widest(nest, _has_room, lambda nest: nest.bands[0].body, wider)
+    return widest(nest, wider)
 
 
 def _has_room(nest: Nest) -> bool:

@@ -12,7 +12,7 @@ conflicting iterations differ in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -26,21 +26,14 @@ Grid = TypeVar("Grid")
 """Whatever has loops around a body."""
 
 
-def widest(
-    grid: Grid,
-    has_room: Callable[[Grid], bool],
-    body: Callable[[Grid], tuple[Stmt, ...]],
-    wider: Callable[[Grid, For], Grid | None],
-) -> Grid:
-    """A grid with loops of its body one after the other, as long as it has room and one makes it ``wider``."""
-    tried = 0
-    while has_room(grid) and tried < len(candidates := _hoistable(body(grid))):
-        found = wider(grid, candidates[tried])
-        grid, tried = (grid, tried + 1) if found is None else (found, 0)
+def widest(grid: Grid, wider: Callable[[Grid], Iterable[Grid]]) -> Grid:
+    """A grid with more loops, one after the other: the first of the ``wider`` ones, as long as there are any."""
+    while (found := next(iter(wider(grid)), None)) is not None:
+        grid = found
     return grid
 
 
-def _hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:
+def hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:
     """The loops that may stand around all others, outer before inner."""
     return tuple(s for s in statements_in(body) if isinstance(s, For) and s.type is not None)
 

@@ -62,6 +62,52 @@ def test_a_loop_that_is_proved_to_be_parallel_leaves_the_serial_ones(body: str) 
     assert nest.count("for (int k") == 1
 
 
+STEP = "c[i][j] += a[i][k] * b[k][j];"
+OVER_I, OVER_J = (f"for (int {i} = {i}{i}; {i} < min({i}{i} + 32, n); {i}++)" for i in "ij")
+OVER_K = "for (int k = 0; k < n; k++)"
+II, JJ, KK = (f"for (int {i}{i} = 0; {i}{i} < n; {i}{i} += 32)" for i in "ijk")
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        f"{II} {JJ} {OVER_I} {OVER_J} {OVER_K} {STEP}",
+        f"{II} {JJ} {{ {OVER_I} {OVER_J} {OVER_K} {STEP} }}",
+        f"{II} {OVER_I} for (int j = 0; j < n; j++) {OVER_K} {STEP}",
+        f"{II} {JJ} {KK} {OVER_I} {OVER_J} for (int k = kk; k < min(kk + 32, n); k++) {STEP}",
+        f"{II} {KK} {JJ} {OVER_I} for (int k = kk; k < kk + 32 && k < n; k++) {OVER_J} {STEP}",
+        f"{II} {JJ} {{ int ie = ii + 32 < n ? ii + 32 : n, je = jj + 32 > n ? n : jj + 32; {KK} {{"
+        "int ke = kk + 32 <= n ? kk + 32 : n; for (int i = ii; i < ie; i++) for (int j = jj; j < je; j++)"
+        f"for (int k = kk; k < ke; k++) {STEP} }} }}",
+        f"{II} {JJ} for (int i = ii; i < ii + 32 && i < n; i++) for (int j = jj; j < n && j < jj + 32; j++)"
+        f"{OVER_K} {STEP}",
+        "for (int p = 0; p < (n + 15) / 16; p++) for (int q = 0; q < (n + 63) / 64; q++)"
+        "for (int i = p * 16; i < min(p * 16 + 16, n); i++) for (int j = 64 * q; j < min((q + 1) * 64, n); j++)"
+        f"{OVER_K} {STEP}",
+    ],
+)
+def test_a_product_that_is_cut_into_blocks_by_hand_is_that_product(loops: str) -> None:
+    text = "#define min(a, b) ((a) < (b) ? (a) : (b))\n" + MATMUL.format(block="", before="LOOPS", after="")
+    before, _, after = text.partition("LOOPS")
+    blocked = f"{before}#pragma omp parallel for\n{loops}\n}}{after.rpartition('}')[2]}"
+    assert nests(blocked) == nests_of_metafork(AS_METAFORK)
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        f"{II} for (int i = ii; i < min(ii + 16, n); i++) c[i][0] = 1;",
+        f"{II} for (int i = ii; i < ii + 32; i++) c[i % 7][ii] = 1;",
+        f"{II} {OVER_I} c[i][ii] = 1;",
+        f"{II} {OVER_I} c[ii][0] += c[ii][1];",
+    ],
+)
+def test_other_blocks_stay(loops: str) -> None:
+    text = "#define min(a, b) ((a) < (b) ? (a) : (b))\nvoid f(int n, float c[n][n])\n{\n#pragma omp parallel for\n"
+    (nest,) = nests(f"{text}{loops}\n}}\n")
+    assert "ii_number" in nest
+
+
 @pytest.mark.parametrize(
     "body",
     [
