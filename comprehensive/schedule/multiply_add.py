@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Assign, Binary, Cast, Declare, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.walk import statements_in
-from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.batch import with_shared
 from comprehensive.schedule.operands import (
     MOST_COORDINATES,
     OperandTile,
@@ -43,7 +43,7 @@ def of_multiply_adds(
     loop = loop_of(tile)
     if loop is None or len(tile.coordinates) < MOST_COORDINATES:
         return None
-    tile = predicated(nest, with_row_numbers_inside(nest, with_inner(tile, MOST_COORDINATES)))
+    tile = predicated(nest, with_row_numbers_inside(nest, with_shared(tile, MOST_COORDINATES)))
     loop = loop_of(tile)
     assert loop is not None
     body = tile.alternatives[0].body

@@ -86,7 +86,8 @@ def serial_loop(body: Sequence[Stmt]) -> For | None:
 def loops_of(nest: Nest, tile: RegisterTile) -> tuple[For, ...]:
     """The serial loops of the points of a tile that stand in each other, outermost first, of the deepest such loops.
 
-    All points go through them together.  Loops of a few constant steps are none, and several sweeps have none.
+    All points go through them together.  Loops of a few constant steps are none where no longer one stands in them, and
+    several sweeps have none.
     """
     return max((_nested(nest, alternative.body) for alternative in tile.alternatives), key=len, default=())
 
@@ -95,8 +96,8 @@ def _nested(nest: Nest, body: Sequence[Stmt]) -> tuple[For, ...]:
     found: tuple[For, ...] = ()
     for statement in body:
         if isinstance(statement, For) and is_jammed(nest, statement):
-            own = () if is_short(statement) else (statement,)
-            inner = (*own, *_nested(nest, statement.body))
+            inside = _nested(nest, statement.body)
+            inner = (statement, *inside) if inside or not is_short(statement) else ()
             found = inner if len(inner) > len(found) else found
     return found
 

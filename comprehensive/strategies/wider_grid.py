@@ -18,10 +18,13 @@ from dataclasses import replace
 
 from comprehensive.loops.access import atomically_updated, names_read
 from comprehensive.loops.integers import ONE, ZERO
-from comprehensive.loops.ir import AXES, Loop, Nest
+from comprehensive.loops.ir import Loop, Nest
 from comprehensive.loops.normalize.outward import hoistable, hoisted, widest
 from comprehensive.loops.traverse import map_bands
 from comprehensive.metafork.ast import For, ScalarType
+
+MOST_COORDINATES = 6
+"""Coordinates of points: those that a tile has no extents along are a batch."""
 
 
 def with_wider_grid(nest: Nest) -> Nest:
@@ -43,7 +46,7 @@ def with_wider_grid(nest: Nest) -> Nest:
 
 
 def _has_room(nest: Nest) -> bool:
-    return max(len(nest.grid), len(nest.thread_loops)) < len(AXES)
+    return max(len(nest.grid), len(nest.thread_loops)) < MOST_COORDINATES
 
 
 def _is_of_nest(nest: Nest, loop: For) -> bool:

@@ -21,7 +21,7 @@ from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import AXES, Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.batch import with_shared
 from comprehensive.schedule.box_kernel import box_kernel
 from comprehensive.schedule.box_nest import LoopNest, ReferenceGroup
 from comprehensive.schedule.context import ZERO, TileContext
@@ -52,7 +52,7 @@ class WindowProduct:
             return None  # operands lie along one coordinate each: products and rows do these
         reasons: list[str] = []
         for number in range(min(len(even.coordinates), len(AXES)), 0, -1):
-            inner = with_inner(even, number)
+            inner = with_shared(even, number)
             try:
                 nests = loop_nests(nest, inner)
             except NoBoxError as error:

@@ -46,6 +46,66 @@ def test_rows_of_elements_are_a_plane(tmp_path: Path) -> None:
     assert run_all(ELEMENTS, arrays, runs, tmp_path) == set()
 
 
+BATCH = """void f(int m, int h, int n, int l, {parameters}, int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int b = 0; b < m; b++)
+      {body}
+  }}
+}}
+"""
+BATCHES = {
+    "heads first": BATCH.format(
+        parameters="const float q[m][h][n][l], const float k[m][h][n][l], float s[m][h][n][n]",
+        body="for (int p = 0; p < h; p++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {"
+        "float t = 0; for (int x = 0; x < l; x++) t += q[b][p][i][x] * k[b][p][j][x]; s[b][p][i][j] = t; }",
+    ),
+    "heads between the rows and columns of operands": BATCH.format(
+        parameters="const float q[m][n][h][l], const float k[m][n][h][l], float s[m][n][h][n]",
+        body="for (int i = 0; i < n; i++) for (int p = 0; p < h; p++) for (int j = 0; j < n; j++) {"
+        "float t = 0; for (int x = 0; x < l; x++) t += q[b][i][p][x] * k[b][j][p][x]; s[b][i][p][j] = t; }",
+    ),
+    "sums in rows of the result": BATCH.format(
+        parameters="const float q[m][n][h * l], const float k[m][h][l][n], float s[m][n][h][n]",
+        body="for (int i = 0; i < n; i++) for (int p = 0; p < h; p++) {"
+        "for (int j = 0; j < n; j++) s[b][i][p][j] = 0; for (int x = 0; x < l; x++) for (int j = 0; j < n; j++)"
+        "s[b][i][p][j] += q[b][i][p * l + x] * k[b][p][x][j]; }",
+    ),
+}
+SHAPES = {
+    "heads first": ("m, h, n, l", "m, h, n, l", "m, h, n, n"),
+    "heads between the rows and columns of operands": ("m, n, h, l", "m, n, h, l", "m, n, h, n"),
+    "sums in rows of the result": ("m, n, h, l", "m, h, l, n", "m, n, h, n"),
+}
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_products_of_two_numbers_are_products(name: str, tmp_path: Path) -> None:
+    """Heads of a batch, wherever they stand: nothing is shared along them."""
+    assert recipes_of(BATCHES[name])["product"] is None
+    arrays = {a: (tuple(shape.split(", ")), "f4") for a, shape in zip("qks", SHAPES[name], strict=True)}
+    runs = [{"m": m, "h": h, "n": n, "l": k, "B": 3} for m, h, n, k in ((2, 3, 17, 11), (1, 2, 5, 0))]
+    assert run_all(BATCHES[name], arrays, runs, tmp_path) == set()
+
+
+def test_channels_last_are_a_window_product(tmp_path: Path) -> None:
+    """The loop over channels is the one that has no other in it, and those over a window stand around it."""
+    source = BATCH.format(
+        parameters="const float x[m][h + 2][n + 2][l], const float w[3][3][l][h], float y[m][h][n][h]",
+        body="for (int i = 0; i < h; i++) for (int j = 0; j < n; j++) for (int o = 0; o < h; o++) {"
+        "float s = 0; for (int u = 0; u < 3; u++) for (int v = 0; v < 3; v++) for (int c = 0; c < l; c++)"
+        "s += x[b][i + u][j + v][c] * w[u][v][c][o]; y[b][i][j][o] = s; }",
+    )
+    assert recipes_of(source)["window product"] is None
+    arrays = {
+        "x": (("m", "h + 2", "n + 2", "l"), "f4"),
+        "w": ((3, 3, "l", "h"), "f4"),
+        "y": (("m", "h", "n", "h"), "f4"),
+    }
+    runs = [{"m": m, "h": h, "n": n, "l": k, "B": 3} for m, h, n, k in ((2, 6, 9, 11), (1, 3, 2, 0))]
+    assert run_all(source, arrays, runs, tmp_path) == set()
+
+
 @pytest.mark.parametrize(
     ("body", "coordinates"),
     [
