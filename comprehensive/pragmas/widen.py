@@ -13,7 +13,7 @@ A loop over strips of one that is proved to be parallel gives its place to that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink
 from comprehensive.loops.build import build
@@ -35,6 +35,7 @@ from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
 from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, dimension
+from comprehensive.pragmas.fission import parted
 from comprehensive.pragmas.strips import with_a_joined_strip, with_whole_loops
 
 
@@ -43,15 +44,17 @@ def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]
     are said to be serial."""
     functions: list[Function] = []
     for function in program.functions:
-        parted = [p for p in function.regions if p.span.start not in found]
-        added = {p.name: p for p in function.parameters if p.added and parted}
+        others = [p for p in function.regions if p.span.start not in found]
+        added = {p.name: p for p in function.parameters if p.added and others}
         parts: list[MetaSchedule | object] = []
         for part in function.parts:
             loops = found.get(part.span.start) if isinstance(part, MetaSchedule) else None
             if isinstance(part, MetaSchedule) and loops is not None:
-                part, more = _widest(program, function, part, loops, serial)
-                added |= {parameter.name: parameter for parameter in more}
-            parts.append(part)
+                for each in _widest_parts(program, function, part, loops, serial):
+                    parts.append(each.region)
+                    added |= {parameter.name: parameter for parameter in each.added}
+            else:
+                parts.append(part)
         parameters = (*function.written_parameters, *(added[name] for name in sorted(added)))
         functions.append(replace(function, parameters=parameters, parts=tuple(parts)))
     return replace(program, functions=tuple(functions))
@@ -63,9 +66,39 @@ def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
     return next((verdict for verdict in found if not isinstance(verdict, Parallel)), None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Widened:
+    """A region with all loops in its grid that are proved to be parallel, and the parameters of its blocks."""
+
+    region: MetaSchedule
+    added: tuple[Parameter, ...]
+    loops: Loops
+
+
+def _widest_parts(
+    program: Program, function: Function, region: MetaSchedule, loops: Loops, serial: frozenset[int]
+) -> tuple[_Widened, ...]:
+    """The region, or those of its parts where their loops have parallel loops that it does not have."""
+    whole = _widest(program, function, region, loops, serial)
+    parts = parted(loops)
+    if len(parts) == 1 or len(whole.loops.dimensions) > len(loops.dimensions):
+        return (whole,)
+    nest = built(program, function, whole.region, whole.added)
+    if nest is None or any(doubt_of(nest, each.iterator) is not None for each in loops.dimensions):
+        return (whole,)
+    found = tuple(_widest(program, function, region, part, serial) for part in parts)
+    widened = [
+        each
+        for each, part in zip(found, parts, strict=True)
+        if not any(isinstance(s, For) for s in part.inner)
+        or len(each.loops.dimensions) > len(part.dimensions)
+    ]
+    return found if len(widened) == len(found) else (whole,)
+
+
 def _widest(
     program: Program, function: Function, region: MetaSchedule, loops: Loops, serial: frozenset[int]
-) -> tuple[MetaSchedule, tuple[Parameter, ...]]:
+) -> _Widened:
     def wider(loops: Loops) -> Iterator[Loops]:
         for found, iterator in _more_parallel(loops, serial):
             made = cut(found)
@@ -75,9 +108,10 @@ def _widest(
             if nest is not None and doubt_of(nest, iterator) is None:
                 yield found
 
-    made = cut(widest(loops, wider))
+    best = widest(loops, wider)
+    made = cut(best)
     assert made is not None, "these loops have been cut before"
-    return replace(region, body=made[0]), made[1]
+    return _Widened(replace(region, body=made[0]), made[1], best)
 
 
 def _more_parallel(loops: Loops, serial: frozenset[int]) -> Iterator[tuple[Loops, str]]:

@@ -93,6 +93,49 @@ def test_a_product_that_is_cut_into_blocks_by_hand_is_that_product(loops: str) -
     assert nests(blocked) == nests_of_metafork(AS_METAFORK)
 
 
+PARTS = {
+    "a step of a factorization": (
+        "a[i][k] /= a[k][k];",
+        "for (int j = k + 1; j < n; j++) a[i][j] -= a[i][k] * a[k][j];",
+    ),
+    "a diagonal beside a triangle": (
+        "a[i][i] = 1;",
+        "for (int j = i + 1; j < n; j++) { float s = 0;"
+        "for (int l = 0; l < n; l++) s += b[l][i] * b[l][j]; a[i][j] = s; }",
+    ),
+    "a scalar that both parts read": (
+        "float x = b[i][0]; a[i][0] = x;",
+        "for (int j = 1; j < n; j++) a[i][j] = x * b[i][j];",
+    ),
+}
+ROWS = "#pragma omp parallel for\nfor (int i = k + 1; i < n; i++) {{ {0} }}\n"
+PARTED = "void f(int n, int k, float a[n][n], const float b[n][n])\n{{\n{0}}}\n"
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_an_iteration_does_beside_its_loops_is_a_region_of_its_own(name: str) -> None:
+    first, second = PARTS[name]
+    together = PARTED.format(ROWS.format(f"{first} {second}"))
+    (scalar, _, _) = first.partition("a[")
+    apart = PARTED.format(ROWS.format(first) + ROWS.format(f"{scalar}{second}"))
+    assert nests(together) == nests(apart)
+    assert len(nests(together)) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # Another row is read, a scalar comes from what is written, and the loop is no parallel one.
+        "a[i][k] /= a[i - 1][k]; for (int j = k + 1; j < n; j++) a[i][j] -= a[i][k] * a[k][j];",
+        "float x = a[i][k]; a[i][k] = 1; for (int j = k + 1; j < n; j++) a[i][j] -= x * b[k][j];",
+        "a[i][k] = 0; for (int j = k + 1; j < n; j++) a[i][k] += b[i][j];",
+        "float x = 0; for (int j = 0; j < n; j++) x += b[i][j]; for (int j = 0; j < n; j++) a[i][j] = x;",
+    ],
+)
+def test_other_iterations_stay_whole(body: str) -> None:
+    assert len(nests(PARTED.format(ROWS.format(body)))) == 1
+
+
 @pytest.mark.parametrize(
     "loops",
     [
@@ -116,7 +159,6 @@ def test_other_blocks_stay(loops: str) -> None:
         "for (int j = 0; j < n; j++) { if (m[i][j] > 0) break; m[i][j] = 1; }",
         "for (int j = 0; j < c[i]; j++) m[i][j] = 1;",
         "for (int j = 0; j < n; j++) m[i][c[j]] = 1;",
-        "a[i] = 0; for (int j = 0; j < n; j++) m[i][j] = 1;",
     ],
 )
 def test_a_loop_stays_serial_where_nothing_proves_it_parallel(body: str) -> None:

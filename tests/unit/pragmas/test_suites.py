@@ -74,7 +74,7 @@ void jacobi(double A[NX][NY], double Anew[NX][NY], int iters, double *err)
     "corr": (
         "omp",
         (),
-        4,
+        5,
         r"""#include <math.h>
 void correlation(int m, int n, double data[n][m], double mean[m], double stddev[m], double symmat[m][m])
 {
