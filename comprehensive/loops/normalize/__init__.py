@@ -11,6 +11,7 @@ spelling, and the stages behind it have one case instead of many:
 ``first_iterations``  iterations taken out of a loop by hand are put back
 ``serial_loops``      serial loops count from 0 upward in steps of 1, as parallel loops do (``counting``, which
                       ``build`` uses)
+``small_arrays``      local arrays of a few elements are scalars
 
 What is done at a point of a register tile has further steps (``points``): ``if_conversion``, ``delinearize`` and
 ``invariant_reads``.
@@ -24,6 +25,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.first_iterations import with_first_iterations
 from comprehensive.loops.normalize.local_scalars import with_late_declarations
 from comprehensive.loops.normalize.serial_loops import with_counted_loops
+from comprehensive.loops.normalize.small_arrays import with_small_arrays_as_scalars
 from comprehensive.loops.normalize.strips import with_joined_strips
 from comprehensive.loops.normalize.tests_in_headers import with_tests_in_headers
 from comprehensive.loops.normalize.unrolled import with_rolled_loops
@@ -32,4 +34,5 @@ from comprehensive.loops.normalize.unrolled import with_rolled_loops
 def normalize(nest: Nest) -> Nest:
     """The normal form of a nest; a nest that is in normal form is returned as it is."""
     declared = with_tests_in_headers(with_late_declarations(nest))
-    return with_counted_loops(with_first_iterations(with_joined_strips(with_rolled_loops(declared))))
+    counted = with_counted_loops(with_first_iterations(with_joined_strips(with_rolled_loops(declared))))
+    return with_small_arrays_as_scalars(counted)

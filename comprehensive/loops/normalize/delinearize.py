@@ -12,7 +12,7 @@ needs no proof.  A view that is written must keep different subscripts apart: th
 row.  Where that does not follow from the ranges it is a condition, to be tested once at launch.
 
 An array that is only read may have several views, since references with other coefficients see it otherwise:
-``a[i*n + k] * a[j*n + k]`` reads two operands that happen to share their data.
+``a[i*n + k] * a[j*n + k]`` reads two operands that happen to share their data, and so do ``w[0][k]`` and ``w[1][k]``.
 The idea of the recovery is that of Grosser et al., "Optimistic Delinearization of Parametrically Sized Arrays"
 (ICS 2015): sizes are taken from the coefficients, and what is not proved is tested when the program runs.
 """
@@ -110,7 +110,8 @@ def _written_view(array: Array, references: Sequence[Index], subscripts: Subscri
 
 
 def _read_views(array: Array, references: Sequence[Index], subscripts: Subscripts, name: Namer) -> _Views:
-    """The views of an array that is only read: one for each set of coefficients that its references have."""
+    """The views of an array that is only read: one for each set of coefficients that its references have, and for each
+    matrix or row of it."""
     values = [subscripts.linear(r.subscripts[0]) for r in references] if array.rank == 1 else []
     together = rows_of([value for value in values if value is not None], subscripts)
 
@@ -121,7 +122,11 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
         found = rows(subscripts.linear(index.subscripts[0])) if array.rank == 1 else None
         if found is not None and _seen(index, found, subscripts) is None:
             found = None
-        return _Way(found, subscripts.shape(_parts(index, found, subscripts)))
+        parts = _parts(index, found, subscripts)
+        return _Way(found, subscripts.shape(parts), tuple(map(fixed, parts[:-1])))
+
+    def fixed(part: Polynomial | None) -> Polynomial | None:
+        return part if part is not None and not subscripts.variables(part) else None
 
     names: dict[_Way, str] = {}
     for reference in references:
@@ -149,6 +154,8 @@ class _Way:
 
     rows: Rows | None
     shape: tuple[frozenset[tuple[frozenset[str], Polynomial]], ...]
+    fixed: tuple[Polynomial | None, ...]
+    """The subscripts before the last one that have no variables: those of ``w[0][k]`` and ``w[1][k]`` differ."""
 
 
 def _seen(index: Index, rows: Rows, subscripts: Subscripts) -> tuple[Expr, ...] | None:
