@@ -100,15 +100,18 @@ def left_to_launcher(
 ) -> Defaults | None:
     """Return what the launcher chooses by itself.
 
-    None where a program parameter is given, or not everything that the choice depends on.
+    None where a program parameter is given, or not everything that the choice depends on, as it does not on arguments
+    that no region reads.
     """
     host = interface(function)
     if not host.program or any(a.name in values for a in host.program):
         return None
+    nests = [nest for r in function.regions for nest in (r.nest, *(tiling.nest for tiling in r.tilings))]
+    read = {scalar.name for nest in nests for scalar in nest.scalars}
     given = [a.name for a in host.arguments if not a.pointer and a.type.is_integer]
-    if any(name not in values for name in given):
+    if any(name not in values for name in given if name in read):
         return None
-    return defaults(function, machine, {name: int(values[name]) for name in given})
+    return defaults(function, machine, {name: int(values.get(name, 1)) for name in given})
 
 
 class _Search:
