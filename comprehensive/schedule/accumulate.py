@@ -5,9 +5,13 @@
     y[i] = a[i][0];  for (j) y[i] += a[i][j];
         -->  float held = a[i][0];  for (j) held += a[i][j];  y[i] = held;
 
+    c[i][j] = 0;  for (k) c[i][j] += a[k][i] * a[k][j];  c[j][i] = c[i][j];
+        -->  float held = 0;  for (k) held += a[k][i] * a[k][j];  c[i][j] = held;  c[j][i] = held;
+
 Legal where a statement of the point assigns the element before the loops, whatever these do, and where the point refers
-to the array nowhere else: then the element is there, and nobody else sees it meanwhile.  The scalar has the type of the
-element, so that every value is rounded as in memory.
+to the array nowhere else until they are done: then the element is there, and nobody else sees it meanwhile.  It is
+stored before the first statement that speaks of other elements.  The scalar has the type of the element, so that every
+value is rounded as in memory.
 """
 
 from __future__ import annotations
@@ -36,26 +40,33 @@ def accumulated(nest: Nest, tile: RegisterTile) -> RegisterTile:
             return tile
     name = Namer(all_names(nest) | {c.name for c in (*tile.coordinates, *tile.batch)} | set(tile.sizes))
     for array in nest.arrays:
-        element = _accumulator(nest, body, array.pointer)
-        if element is not None and array.name == element.array and array.type not in ROUNDED_IN_MEMORY_ALONE:
-            body = _held(body, element, array.type, name(f"{array.pointer}_held"))
+        found = _accumulator(nest, body, array.pointer)
+        if found is None or array.type in ROUNDED_IN_MEMORY_ALONE:
+            continue
+        element, end = found
+        if array.name == element.array:
+            body = _held(body, element, end, array.type, name(f"{array.pointer}_held"))
     return replace(tile, alternatives=(Alternative(None, body),))
 
 
-def _accumulator(nest: Nest, body: Sequence[Stmt], pointer: str) -> Index | None:
-    """Return the element of an array that loops add to and a statement before them assigns, if it is the only one."""
+def _accumulator(nest: Nest, body: Sequence[Stmt], pointer: str) -> tuple[Index, int] | None:
+    """Return the element of an array that loops add to and a statement before them assigns, and the number of
+    statements that refer to no other one; None where another one is referred to before the loops are done."""
     views = {a.name for a in nest.arrays if a.pointer == pointer}
-    of_array = [e for e in elements_in(body) if e.array in views]
+    loops = [number for number, s in enumerate(body) if isinstance(s, For)]
     in_loops = {
         s.target
-        for loop in body
-        if isinstance(loop, For)
-        for s in statements_in(loop.body)
+        for number in loops
+        for s in statements_in((body[number],))
         if isinstance(s, Assign) and isinstance(s.target, Index) and s.target.array in views
     }
-    if len(set(of_array)) != 1 or not in_loops:
+    if len(in_loops) != 1:
         return None
     (element,) = in_loops
+    others = (n for n, s in enumerate(body) if any(e.array in views and e != element for e in _elements(s)))
+    end = next(others, len(body))
+    if any(element in _elements(body[number]) for number in loops if number >= end):
+        return None
     declared = {s.iterator for s in statements_in(tuple(body)) if isinstance(s, For)}
     declared |= {s.name for s in statements_in(tuple(body)) if isinstance(s, Declare)}
     first = next((s for s in body if element in elements_in((s,))), None)
@@ -63,10 +74,17 @@ def _accumulator(nest: Nest, body: Sequence[Stmt], pointer: str) -> Index | None
         return None
     if element in subexpressions(first.value) or names_read(element) & declared:
         return None
-    return element
+    return (element, end) if body.index(first) < end else None
 
 
-def _held(body: tuple[Stmt, ...], element: Index, type: ScalarType, name: str) -> tuple[Stmt, ...]:
+def _elements(statement: Stmt) -> set[Index]:
+    """All elements that a statement refers to."""
+    targets = (s.target for s in statements_in((statement,)) if isinstance(s, Assign))
+    return {*elements_in((statement,)), *(t for t in targets if isinstance(t, Index))}
+
+
+def _held(body: tuple[Stmt, ...], element: Index, end: int, type: ScalarType, name: str) -> tuple[Stmt, ...]:
+    """The body with the element of its first ``end`` statements in a scalar, which the next one may read, too."""
     scalar = Name(name)
 
     def replaced(expression: Expr) -> Expr:
@@ -84,6 +102,10 @@ def _held(body: tuple[Stmt, ...], element: Index, type: ScalarType, name: str) -
     first = next(k for k, s in enumerate(body) if isinstance(s, Assign) and s.target == element)
     begun = body[first]
     assert isinstance(begun, Assign)
-    rest = tuple(map(of, map_expressions(body[first + 1 :], replaced)))
+    meanwhile = tuple(map(of, map_expressions(body[first + 1 : end], replaced)))
     declared = Declare(type, name, initial=begun.value, span=begun.span)
-    return (*body[:first], declared, *rest, Assign(element, "=", scalar, begun.span))
+    stored = Assign(element, "=", scalar, begun.span)
+    following = body[end : end + 1]
+    if all(isinstance(s, Assign) for s in following):
+        following = map_expressions(following, replaced)
+    return (*body[:first], declared, *meanwhile, stored, *following, *body[end + 1 :])

@@ -23,6 +23,7 @@ from comprehensive.kernel_ir.words import most_words
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.batch import with_shared
 from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
@@ -52,7 +53,7 @@ def stored_by_owners(layout: OperandLayout, around: AroundLoop, jam: UnrollAndJa
 def reduced(nest: Nest, tile: RegisterTile, coordinates: int) -> RegisterTile | NotApplicable:
     """The tile of so many coordinates whose loop has operands that go through shared memory; or why it has none."""
     tile = with_row_numbers_inside(nest, with_shared(tile, coordinates))
-    tile = equalized(nest, predicated(nest, tile))
+    tile = accumulated(nest, equalized(nest, predicated(nest, tile)))
     obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, reduction_loops(nest, tile))
     return tile if obstacle is None else NotApplicable(obstacle)
 

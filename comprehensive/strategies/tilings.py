@@ -19,13 +19,14 @@ from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.alternatives import Tiling, of_loops, of_region
 from comprehensive.strategies.apart_reads import with_apart_reads
+from comprehensive.strategies.planes import with_rows_of_planes
 from comprehensive.strategies.points import points_of
 
 
 def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]:
     """Return the tilings of a region by its recipes; sums may be added up in another order where the caller says so."""
     ((nest, points),) = _with_points((nest,))
-    return of_region(*_reading_apart(nest, points), in_another_order=in_another_order)
+    return of_region(*_with_views(nest, points), in_another_order=in_another_order)
 
 
 def every_tiling(nests: Sequence[Nest], *, in_another_order: bool) -> tuple[tuple[Tiling, ...], ...]:
@@ -34,7 +35,7 @@ def every_tiling(nests: Sequence[Nest], *, in_another_order: bool) -> tuple[tupl
     # What is read apart in one region another one may write: loops of the host do several in a launch.
     of_host = of_loops(*zip(*found, strict=True)) if found else ()
     return tuple(
-        (*of_region(*_reading_apart(nest, points), in_another_order=in_another_order), *together)
+        (*of_region(*_with_views(nest, points), in_another_order=in_another_order), *together)
         for (nest, points), together in zip(found, of_host, strict=True)
     )
 
@@ -60,16 +61,25 @@ def _with_points(nests: Sequence[Nest]) -> list[tuple[Nest, Points | NotApplicab
     return found
 
 
-def _reading_apart(nest: Nest, points: Points | NotApplicable) -> tuple[Nest, Points | NotApplicable]:
-    """Return the nest with views of what is read apart, where points have loops, with its points; without loops each
-    point reads for itself."""
-    if isinstance(points, NotApplicable):
+def _with_views(nest: Nest, points: Points | NotApplicable) -> tuple[Nest, Points | NotApplicable]:
+    """Return the nest with views of what is read apart and of planes that are rows, where points have loops, with its
+    points; without loops each point reads for itself."""
+    if isinstance(points, NotApplicable) or not _loops(points):
         return nest, points
+    for with_more_views in (with_apart_reads, with_rows_of_planes):
+        viewed = with_more_views(nest)
+        again = points if viewed is nest else points_of(viewed)
+        # Views of planes are for loops that become one.
+        if isinstance(again, NotApplicable) or (
+            with_more_views is with_rows_of_planes and _loops(again) >= _loops(points)
+        ):
+            continue
+        conditions = tuple(dict.fromkeys((*points.conditions, *again.conditions)))
+        nest, points = viewed, replace(again, conditions=conditions)
+    return nest, points
+
+
+def _loops(points: Points) -> int:
+    """Return the number of serial loops of points."""
     bodies = (alternative.body for alternative in points.alternatives)
-    if not any(isinstance(s, For) for body in bodies for s in statements_in(body)):
-        return nest, points
-    viewed = with_apart_reads(nest)
-    again = points if viewed is nest else points_of(viewed)
-    if isinstance(again, NotApplicable):
-        return nest, points
-    return viewed, replace(again, conditions=tuple(dict.fromkeys((*points.conditions, *again.conditions))))
+    return sum(isinstance(s, For) for body in bodies for s in statements_in(body))

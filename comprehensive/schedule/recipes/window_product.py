@@ -33,6 +33,7 @@ from comprehensive.schedule.operands import (
     loops_of,
 )
 from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.recipes.rows import Rows
 from comprehensive.schedule.reduction import reduced
 from comprehensive.schedule.reference_groups import NoBoxError, loop_nests
 
@@ -52,6 +53,8 @@ class WindowProduct:
             return None  # operands lie along one coordinate each: products and rows do these
         reasons: list[str] = []
         for number in range(min(len(even.coordinates), len(AXES)), 0, -1):
+            if number == 1 and even == tile and _is_for_rows(nest, tile):
+                return None
             inner = with_shared(even, number)
             try:
                 nests = loop_nests(nest, inner)
@@ -89,6 +92,11 @@ def _wide_enough(tile: RegisterTile, loops: LoopNest) -> tuple[Expr, ...]:
     extent = loops.path[-1].bound
     turns = Conditional(Binary("<", ZERO, extent), extent, ZERO)
     return (Binary("<=", Binary("-", Name(tile.depth), IntLiteral(SHORTEST_PIECE)), turns),)
+
+
+def _is_for_rows(nest: Nest, tile: RegisterTile) -> bool:
+    """Whether the recipe for rows takes the points along their last coordinate."""
+    return isinstance(Rows().fit(nest, tile), RegisterTile)
 
 
 def _is_shared(group: ReferenceGroup, coordinate: str) -> bool:

@@ -56,3 +56,40 @@ def test_other_elements_stay_where_they_are(body: str) -> None:
     found = recipes_of(line(body, "2*m"))["resident rows"]
     assert found is not None
     assert "other than along a row" in found
+
+
+COVARIANCE = """void f(int m, int n, const float a[n][m], float c[m][m], int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < m; i++)
+      for (int j = 0; j < m; j++)
+        if (j >= i) {{
+          {body}
+        }}
+  }}
+}}
+"""
+MIRRORED = (
+    "float s = 0; for (int k = 0; k < n; k++) s += a[k][i] * a[k][j]; s /= n; c[i][j] = s; c[j][i] = s;",
+    "c[i][j] = 0; for (int k = 0; k < n; k++) c[i][j] += a[k][i] * a[k][j]; c[i][j] /= n; c[j][i] = c[i][j];",
+    "c[i][j] = 0; for (int k = 0; k < n; k++) c[i][j] += a[k][i] * a[k][j]; c[j][i] = c[i][j] /= n;",
+    "c[i][j] = 0; for (int k = 0; k < n; k++) c[i][j] = c[i][j] + a[k][i] * a[k][j];"
+    "c[j][i] = c[i][j] / n; c[i][j] = c[j][i];",
+)
+
+
+@pytest.mark.parametrize("body", quick_of(MIRRORED, {MIRRORED[1]}))
+def test_a_sum_that_is_stored_on_both_sides_of_a_diagonal_is_a_product(body: str, tmp_path: Path) -> None:
+    source = COVARIANCE.format(body=body)
+    assert recipes_of(source)["product"] is None
+    arrays = {"a": (("n", "m"), "f4"), "c": (("m", "m"), "f4")}
+    assert (
+        run_all(source, arrays, [{"m": m, "n": n, "B": 3} for m, n in ((37, 21), (5, 0))], tmp_path) == set()
+    )
+
+
+def test_an_element_that_the_loop_may_read_elsewhere_is_not_held(tmp_path: Path) -> None:
+    body = "c[i][j] = 1; c[j][i] = 2; for (int k = 0; k < n; k++) c[i][j] += a[k][i] * a[k][j];"
+    source = COVARIANCE.format(body=body)
+    assert recipes_of(source)["product"] is not None
+    run_all(source, {"a": (("n", "m"), "f4"), "c": (("m", "m"), "f4")}, [{"m": 9, "n": 4, "B": 3}], tmp_path)

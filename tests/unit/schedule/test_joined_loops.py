@@ -67,6 +67,87 @@ def test_a_plane_behind_a_pointer_is_a_row(tmp_path: Path) -> None:
     run_all(source, {"a": (("m*h*w",), "f4"), "y": (("m",), "f4")}, runs, tmp_path)
 
 
+PLANES = """void f(int m, int c, int h, int w, const float {a}, float y[m][c], int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < m; i++)
+      for (int q = 0; q < c; q++) {{
+        float s = 0;
+        {body}
+        y[i][q] = s;
+      }}
+  }}
+}}
+"""
+SUMS = {
+    "rows": ("a[m][c][h * w]", "for (int p = 0; p < h * w; p++) s += a[i][q][p];"),
+    "planes": (
+        "a[m][c][h][w]",
+        "for (int p = 0; p < h; p++) for (int r = 0; r < w; r++) s += a[i][q][p][r];",
+    ),
+    "a pointer": (
+        "*a",
+        "for (int p = 0; p < h; p++) for (int r = 0; r < w; r++) s += a[((i * c + q) * h + p) * w + r];",
+    ),
+    "cubes": (
+        "a[m][c][h][w][2]",
+        "for (int p = 0; p < h; p++) for (int r = 0; r < w; r++) for (int z = 0; z < 2; z++) s += a[i][q][p][r][z];",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_plane_of_a_declared_array_is_a_row(name: str, tmp_path: Path) -> None:
+    a, body = SUMS[name]
+    source = PLANES.format(a=a, body=body)
+    assert recipes_of(source)["rows"] is None
+    runs = [
+        {"m": m, "c": c, "h": h, "w": w, "B": 3}
+        for m, c, h, w in ((3, 5, 7, 11), (3, 2, 0, 4), (1, 40, 30, 3))
+    ]
+    arrays = {"a": (("m*c*h*w*2",), "f4"), "y": (("m", "c"), "f4")}
+    run_all(source, arrays, runs, tmp_path)
+
+
+PLANES_OF_PRODUCTS = """void f(int m, int n, int c, int h, const float a[m][c][h], const float b[c][h][n],
+       float y[m][n], int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < m; i++)
+      for (int j = 0; j < n; j++) {{
+        float s = 0;
+        {body}
+        y[i][j] = s;
+      }}
+  }}
+}}
+"""
+
+
+def test_a_product_over_two_numbers_is_one_over_both(tmp_path: Path) -> None:
+    body = "for (int k = 0; k < c; k++) for (int l = 0; l < h; l++) s += a[i][k][l] * b[k][l][j];"
+    source = PLANES_OF_PRODUCTS.format(body=body)
+    assert recipes_of(source)["product"] is None
+    runs = [{"m": m, "n": n, "c": c, "h": h, "B": 3} for m, n, c, h in ((17, 13, 3, 11), (3, 4, 5, 0))]
+    arrays = {"a": (("m", "c", "h"), "f4"), "b": (("c", "h", "n"), "f4"), "y": (("m", "n"), "f4")}
+    assert run_all(source, arrays, runs, tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int k = 0; k < c; k++) for (int l = 0; l < h - 1; l++) s += a[i][k][l] * b[k][l][j];",
+        "for (int k = 0; k < c; k++) for (int l = 0; l < h; l++) s += a[i][k][l] * b[k][0][j];",
+        "for (int l = 0; l < h; l++) for (int k = 0; k < c; k++) s += a[i][k][l] * b[k][l][j];",
+    ],
+)
+def test_what_is_no_whole_plane_is_no_row(body: str, tmp_path: Path) -> None:
+    source = PLANES_OF_PRODUCTS.format(body=body)
+    assert recipes_of(source)["product"] == "there are loops in each other"
+    arrays = {"a": (("m", "c", "h"), "f4"), "b": (("c", "h", "n"), "f4"), "y": (("m", "n"), "f4")}
+    run_all(source, arrays, [{"m": 17, "n": 13, "c": 3, "h": 11, "B": 3}], tmp_path)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -130,10 +130,10 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
     ),
     "a second loop of a product": (
         PLANE.format(
-            parameters="float a[m][p][k], float b[p][k][n], float c[m][n]",
+            parameters="float a[m][p][k+1], float b[p][k+1][n], float c[m][n]",
             body="for (int z = 0; z < p; z++) for (int l = 0; l < k; l++) c[i][j] += a[i][z][l] * b[z][l][j];",
         ),
-        {"a": (("m", "p", "k"), "f4"), "b": (("p", "k", "n"), "f4"), "c": (("m", "n"), "f4")},
+        {"a": (("m", "p", "k+1"), "f4"), "b": (("p", "k+1", "n"), "f4"), "c": (("m", "n"), "f4")},
         OF_PLANE,
     ),
     "statements between the loops": (
@@ -333,14 +333,14 @@ CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
     ),
     "a row along each of three coordinates": (
         VOLUME.format(
-            parameters="float a[q][p][k], float b[m][p][k], float c[n][p][k], float out[q][m][n]",
+            parameters="float a[q][p][k+1], float b[m][p][k+1], float c[n][p][k+1], float out[q][m][n]",
             body="float s = 0; for (int y = 0; y < p; y++) for (int l = 0; l < k; l++) "
             "s += a[o][y][l] * b[i][y][l] * c[j][y][l]; out[o][i][j] = s;",
         ),
         {
-            "a": (("q", "p", "k"), "f4"),
-            "b": (("m", "p", "k"), "f4"),
-            "c": (("n", "p", "k"), "f4"),
+            "a": (("q", "p", "k+1"), "f4"),
+            "b": (("m", "p", "k+1"), "f4"),
+            "c": (("n", "p", "k+1"), "f4"),
             "out": (("q", "m", "n"), "f4"),
         },
         OF_VOLUME,
