@@ -19,7 +19,7 @@ The idea of the recovery is that of Grosser et al., "Optimistic Delinearization 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -62,7 +62,7 @@ def delinearize(
         views[array.name] = (
             _written_view(array, references, subscripts)
             if array.name in written
-            else _read_views(array, references, subscripts, name)
+            else _read_views(array, references, subscripts, coordinates.keys(), name)
         )
     return Delinearized(
         tuple(array for found in views.values() for array in found.arrays),
@@ -109,7 +109,9 @@ def _written_view(array: Array, references: Sequence[Index], subscripts: Subscri
     return _Views((view,), lambda index: _over(index, view.name, rows, subscripts), conditions)
 
 
-def _read_views(array: Array, references: Sequence[Index], subscripts: Subscripts, name: Namer) -> _Views:
+def _read_views(
+    array: Array, references: Sequence[Index], subscripts: Subscripts, points: Set[str], name: Namer
+) -> _Views:
     """The views of an array that is only read: one for each set of coefficients that its references have, and for each
     matrix or row of it."""
     values = [subscripts.linear(r.subscripts[0]) for r in references] if array.rank == 1 else []
@@ -123,7 +125,10 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
         if found is not None and _seen(index, found, subscripts) is None:
             found = None
         parts = _parts(index, found, subscripts)
-        return _Way(found, subscripts.shape(parts), tuple(map(fixed, parts[:-1])))
+        varying = frozenset[str]().union(*(subscripts.variables(part) for part in parts if part is not None))
+        # Members of what all points read in turn lie apart; those of a point's own elements share its sectors.
+        apart = parts if varying and not varying & points else parts[:-1]
+        return _Way(found, subscripts.shape(parts), tuple(map(fixed, apart)))
 
     def fixed(part: Polynomial | None) -> Polynomial | None:
         return part if part is not None and not subscripts.variables(part) else None
@@ -155,7 +160,8 @@ class _Way:
     rows: Rows | None
     shape: tuple[frozenset[tuple[frozenset[str], Polynomial]], ...]
     fixed: tuple[Polynomial | None, ...]
-    """The subscripts before the last one that have no variables: those of ``w[0][k]`` and ``w[1][k]`` differ."""
+    """The subscripts that have no variables: those of ``w[0][k]`` and ``w[1][k]`` differ, and those of ``p[k][0]`` and
+    ``p[k][1]`` where all points read these elements."""
 
 
 def _seen(index: Index, rows: Rows, subscripts: Subscripts) -> tuple[Expr, ...] | None:

@@ -57,7 +57,7 @@ def normalize_points(
         seen,
         conditions=tuple(dict.fromkeys((*fitting, *seen.conditions))),
         bodies=tuple(
-            sunk(fused(with_invariant_reads_first(body, coordinates.keys(), read_only, name), pointers))
+            sunk(fused(with_invariant_reads_first(body, coordinates, read_only, seen.arrays, name), pointers))
             for body in bodies
         ),
     )
