@@ -423,6 +423,7 @@ class Points:
 
     ``shown`` are the iterators of the program that a coordinate stands for.  Limits wrap around nowhere.  A launch has
     to see to it that they are no larger than ``LARGEST_COUNT``, and that ``conditions`` over scalars of the nest hold.
+    ``called`` are names of the program with their values over the coordinates, until these have names of it.
     """
 
     names: tuple[str, ...]
@@ -430,6 +431,7 @@ class Points:
     limits: tuple[Expr, ...]
     alternatives: tuple[Alternative, ...]
     conditions: tuple[Expr, ...] = ()
+    called: tuple[tuple[str, Expr], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,8 @@ class For(Generic[Inner]):
     ``type`` is None where the header assigns an outer variable instead of declaring one.  ``relation`` is one of
     ``< <= > >= !=``.  ``step`` is the signed increment (``i--`` has ``IntLiteral(-1)``; ``i -= e`` has
     ``Unary("-", e)``).  The compiler is told to unroll what is ``unrolled``, and to leave what is ``rolled``; all
-    threads that come to what is ``uniform`` do the same turns.  No source says so.
+    threads that come to what is ``uniform`` do the same turns.  No source says so.  What the program calls the iterator
+    of a loop that the tool has made of one of its own is ``written``.
     """
 
     type: ScalarType | None
@@ -194,6 +195,12 @@ class For(Generic[Inner]):
     unrolled: bool = False
     rolled: bool = False
     uniform: bool = False
+    written: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def shown(self) -> str:
+        """The iterator of the loop that the program has in its place."""
+        return self.written or self.iterator
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,4 +321,5 @@ def _shared(loop: For, levels: Sequence[Level], counts: Counts) -> Stmt:
         _ONE,
         (*definitions, test),
         loop.span,
+        written=loop.shown,
     )

@@ -123,9 +123,9 @@ def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
     for statement in body:
         match statement:
             case For() if not is_same_for_all_points(nest, statement):
-                return f"the extent of the loop over '{statement.iterator}' is not the same for all points"
+                return f"the extent of the loop over '{statement.shown}' is not the same for all points"
             case For() if (statement.start, statement.relation, statement.step) != (ZERO, "<", ONE):
-                return f"the loop over '{statement.iterator}' does not count up from 0"
+                return f"the loop over '{statement.shown}' does not count up from 0"
             case For() if all(
                 isinstance(s, Declare | Assign | For | If) for s in statements_in(statement.body)
             ):

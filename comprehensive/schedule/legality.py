@@ -56,7 +56,7 @@ def jam_obstacle(nest: Nest, body: tuple[Stmt, ...]) -> str | None:
             case For() if is_same_for_all_points(nest, statement):
                 pass
             case For():
-                return f"the extent of the loop over '{statement.iterator}' is not the same for all points"
+                return f"the extent of the loop over '{statement.shown}' is not the same for all points"
             case _:
                 return f"{described(statement)} is neither an assignment nor a loop that counts"
     return None
@@ -74,7 +74,7 @@ def described(statement: Stmt) -> str:
         case Continue():
             what = "the 'continue'"
         case For():
-            what = f"the loop over '{statement.iterator}'"
+            what = f"the loop over '{statement.shown}'"
         case _:
             what = "a statement"
     return what if statement.span is GENERATED else f"{what} of line {statement.span.position[0]}"

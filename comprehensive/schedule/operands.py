@@ -160,7 +160,7 @@ def reduction_obstacle(
         return obstacle
     for loop in loops:
         if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
-            return f"the loop over '{loop.iterator}' does not count up from 0"
+            return f"the loop over '{loop.shown}' does not count up from 0"
     if len(tile.coordinates) > MOST_COORDINATES:
         return "there are more than two coordinates beside the serial loop"
     try:
@@ -239,7 +239,7 @@ def operands_of(
             is_there = not _lookups(reference) and is_inside(nest, tile, loop, reference)
             if tile.steps is not None and not is_there:
                 raise _NoPieceError(
-                    f"the loop over '{loop.iterator}' is longer at some points, and '{data[name]}' may not be there "
+                    f"the loop over '{loop.shown}' is longer at some points, and '{data[name]}' may not be there "
                     f"where another point would read it{_if_declared(nest, reference, data[name])}"
                 )
             for number, axis in enumerate(pieces[name].axes):

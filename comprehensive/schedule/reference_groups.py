@@ -126,7 +126,7 @@ def _check_loops(body: tuple[Stmt, ...], path: Sequence[For]) -> None:
         if loop not in around or any(isinstance(s, For) and s is not loop for s in around):
             raise NoBoxError("there are several loops beside each other")
         if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
-            raise NoBoxError(f"the loop over '{loop.iterator}' does not count up from 0")
+            raise NoBoxError(f"the loop over '{loop.shown}' does not count up from 0")
         around = loop.body
 
 
@@ -137,9 +137,9 @@ def _inner(split: For) -> dict[str, int]:
             continue
         assert isinstance(loop.bound, IntLiteral)
         if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE) or loop.bound.value < 1:
-            raise NoBoxError(f"the loop over '{loop.iterator}' does not count up from 0")
+            raise NoBoxError(f"the loop over '{loop.shown}' does not count up from 0")
         if found.setdefault(loop.iterator, loop.bound.value) != loop.bound.value:
-            raise NoBoxError(f"loops over '{loop.iterator}' have different extents")
+            raise NoBoxError(f"loops over '{loop.shown}' have different extents")
     return found
 
 
@@ -409,7 +409,11 @@ class _References:
         return self._names(reference) & (self._points | self._iterators)
 
     def _shown(self, name: str) -> str:
-        return next((c.shown for c in self.tile.coordinates if c.name == name), name)
+        loops = (s for body in self.tile.bodies for s in statements_in(body) if isinstance(s, For))
+        shown = {loop.iterator: loop.shown for loop in loops} | {
+            c.name: c.shown for c in self.tile.coordinates
+        }
+        return shown.get(name, name)
 
     def _called(self, reference: Index) -> str:
         """The pointer through which the program reaches the array."""

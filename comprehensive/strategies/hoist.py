@@ -90,7 +90,7 @@ def written_arrays(nest: Nest) -> frozenset[str]:
 
 def uniform_extent(nest: Nest, loop: For) -> Expr | Stays:
     """The number of iterations of a loop in steps of 1 as an expression over scalars, known to be at least 0."""
-    name = f"the loop over '{loop.iterator}'"
+    name = f"the loop over '{loop.shown}'"
     if loop.type is None:
         return Stays(f"{name} counts in a variable declared outside it")
     if loop.type is not ScalarType.INT:
@@ -182,7 +182,7 @@ class _Taker:
                     self.taken.append(statement)
                 case For() if statement.type is None or statement.iterator == self._iterator:
                     self._pure(statement)
-                    raise _CannotLeaveError(f"a loop over '{statement.iterator}' stands in the way")
+                    raise _CannotLeaveError(f"a loop over '{statement.shown}' stands in the way")
                 case For() | If() | Block():
                     self._pure(statement)
                     result.append(with_bodies(statement, self.body))
@@ -217,20 +217,18 @@ class _Taker:
             match statement:
                 case Assign(target=Name(identifier=name)) if name not in inner:
                     raise _CannotLeaveError(
-                        f"the loop over '{loop.iterator}' hands '{name}' to the next iteration"
+                        f"the loop over '{loop.shown}' hands '{name}' to the next iteration"
                     )
                 case Assign(target=Index(array=name)) if name not in inner and not self._is_data(name):
-                    raise _CannotLeaveError(
-                        f"the loop over '{loop.iterator}' shares the local array '{name}'"
-                    )
+                    raise _CannotLeaveError(f"the loop over '{loop.shown}' shares the local array '{name}'")
                 case For(type=None, iterator=name) if name not in inner:
                     raise _CannotLeaveError(
-                        f"the loop over '{loop.iterator}' hands '{name}' to the next iteration"
+                        f"the loop over '{loop.shown}' hands '{name}' to the next iteration"
                     )
                 case _:
                     pass
         if leaves_loop(loop.body) or loop.iterator in inner:
-            raise _CannotLeaveError(f"the loop over '{loop.iterator}' may be left early")
+            raise _CannotLeaveError(f"the loop over '{loop.shown}' may be left early")
         body = loop.body
         if loop.start != ZERO:
             shifted = Binary("+", loop.start, Name(loop.iterator))

@@ -30,6 +30,7 @@ from comprehensive.loops.ir import (
     Variant,
 )
 from comprehensive.loops.normalize.bounds import upper_bound
+from comprehensive.loops.normalize.coordinate_names import named_values, with_names_of_program
 from comprehensive.loops.normalize.counters import (
     at_most,
     counted_in_int,
@@ -44,6 +45,7 @@ from comprehensive.loops.rewrite import all_names, substitute, unswitch
 from comprehensive.loops.traverse import map_bands, names_read_in
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
+    Assign,
     Binary,
     Block,
     Cast,
@@ -80,7 +82,8 @@ def points_of(nest: Nest) -> Points | NotApplicable:
     for tried in _ways(nest):
         try:
             points = _points(unswitch(tried, at_loops=True), conditions)
-            return interchanged(nest, sequentialized(nest, unflattened(nest, points)))
+            points = interchanged(nest, sequentialized(nest, unflattened(nest, points)))
+            return with_names_of_program(nest, points)
         except _NoPointsError as error:
             reasons.append(str(error))
     return NotApplicable(reasons[-1])
@@ -102,7 +105,7 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     cases = _cases(nest)
     bodies = [inlined(body, _types(nest, body)) for _, body in cases]
     around = nest
-    nest, bodies, found = _coordinates(nest, bodies)
+    nest, bodies, called, found = _coordinates(nest, bodies, named_values(nest))
     names, shown, limits = ([*each] for each in zip(*found, strict=True))
     bodies, limits, demanded = _limited(nest, bodies, names, limits)
     bodies, longer = _with_joined_loops(around, nest, bodies)
@@ -113,6 +116,7 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
         tuple(limits),
         tuple(Alternative(condition, body) for (condition, _), body in zip(cases, bodies, strict=True)),
         tuple(dict.fromkeys((*conditions, *demanded, *longer, *fitting))),
+        tuple(called.items()),
     )
 
 
@@ -179,7 +183,7 @@ def _serial(nest: Nest, body: Sequence[BlockStmt]) -> tuple[Stmt, ...]:
             from comprehensive.poly.legality import threads_meet
 
             if threads_meet(nest):
-                raise _NoPointsError(f"threads meet between iterations of the loop over '{loop.iterator}'")
+                raise _NoPointsError(f"threads meet between iterations of the loop over '{loop.shown}'")
             return (_one_loop(nest, loop, statements),)
         case _:
             raise _NoPointsError("the block does more than one thing")
@@ -279,9 +283,10 @@ def _is_of(nest: Nest, expr: Expr) -> bool:
 
 
 def _coordinates(
-    nest: Nest, bodies: Sequence[tuple[Stmt, ...]]
-) -> tuple[Nest, Sequence[tuple[Stmt, ...]], list[tuple[str, str, Expr]]]:
-    """Return the nest and bodies over coordinates, and for each of these its name, its loops and its limit.
+    nest: Nest, bodies: Sequence[tuple[Stmt, ...]], called: Mapping[str, Expr]
+) -> tuple[Nest, Sequence[tuple[Stmt, ...]], Mapping[str, Expr], list[tuple[str, str, Expr]]]:
+    """Return the nest, the bodies and what is ``called`` by a name of the program over coordinates, and for each of
+    these its name, its loops and its limit.
 
     A loop that is no digit of an index together with another one is a coordinate of its own.
     """
@@ -296,15 +301,29 @@ def _coordinates(
             bodies = [
                 tuple(map_expressions(body, lambda e, place=place: substitute(e, place))) for body in bodies
             ]
+            called = {of_program: substitute(value, place) for of_program, value in called.items()}
             found.append((name, loop.shown, loop.extent))
         else:
-            joined = _joined(nest, bodies, Digits(high.iterator, loop.iterator, loop.extent, name))
+            digits = Digits(high.iterator, loop.iterator, loop.extent, name)
+            joined = _joined(nest, bodies, digits)
             assert joined is not None
-            bodies = joined
+            bodies, called = joined, _called(nest, called, digits)
             both = " and ".join(dict.fromkeys((high.shown, loop.shown)))
             found.append((name, both, exact_product(high.extent, loop.extent, environment_of(nest))))
         nest = _knowing(nest, name)
-    return nest, bodies, found
+    return nest, bodies, called, found
+
+
+def _called(nest: Nest, called: Mapping[str, Expr], digits: Digits) -> dict[str, Expr]:
+    """Return values over the joined iterator, without those that keep a digit."""
+    found: dict[str, Expr] = {}
+    for name, value in called.items():
+        match _joined(nest, [(Assign(Name(name), "=", value),)], digits):
+            case [(Assign(value=over_joined),)]:
+                found[name] = over_joined
+            case _:
+                pass
+    return found
 
 
 def _pairs(nest: Nest, bodies: Sequence[tuple[Stmt, ...]]) -> list[tuple[Loop | None, Loop]]:

@@ -98,7 +98,9 @@ def counted(
         turns = counted_from_zero(header, kind, variable, known, kind)
         if turns is not None:
             extent = without_idle_names(tidy(substitute(turns.extent, fixed), known), known)
-            turn = For(kind, name(f"{variable}_turn"), ZERO, "<", extent, ONE, body, loop.span)
+            turn = For(
+                kind, name(f"{variable}_turn"), ZERO, "<", extent, ONE, body, loop.span, written=variable
+            )
             return CountedWhile(first, turn, tuple(s for s in test.ahead if isinstance(s, Assign)))
     return None
 

@@ -5,8 +5,8 @@ In: a nest.  Out: the same with such variables fixed while the loop runs; behind
     for (int j = 0; j < n; j++) { s += a[p] * b[q];  p++;  q += n; }   y[p] = s;
         -->   for (int j = 0; j < n; j++) s += a[p + j] * b[q + (long)j * n];   p += 0 < n ? n : 0;   y[p] = s;
     int j;  for (j = 0; j + 3 < n; j += 4) S(j);  for (; j < n; j++) T(j);
-        -->   for (int j_1 = 0; j_1 < n - 3; j_1 += 4) S(j_1);  int j_2 = 0 < n - 3 ? n / 4 * 4 : 0;
-              for (int j_3 = j_2; j_3 < n; j_3++) T(j_3);
+        -->   for (int j = 0; j < n - 3; j += 4) S(j);  int j_1 = 0 < n - 3 ? n / 4 * 4 : 0;
+              for (int j = j_1; j < n; j++) T(j);
 
 Pointers that walk are such variables (`metafork/local_pointers.py`), and so is what counts beside a loop.  Loops are
 taken from the inside out: what an inner loop adds in all of its turns is what the outer one adds in each.
@@ -19,7 +19,7 @@ Source: Aho, Lam, Sethi and Ullman, Compilers: principles, techniques, and tools
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
@@ -81,6 +81,10 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) 
     result: list[Stmt] = []
     rest: tuple[Stmt, ...] = _without_braces(body, name)
     own = {s.name for s in rest if isinstance(s, Declare) and not s.dims}
+    written, gone = (
+        dict[str, str](),
+        set[str](),
+    )  # what the program calls variables; those that are not there any more
     while rest:
         statement, rest = rest[0], rest[1:]
         types = with_declarations(types, (statement,))
@@ -109,9 +113,16 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) 
             and iterator in own
             and (iterator in later or iterator in _values(result, types))
         ):
-            statement, last = _with_own_iterator(statement, _values(result, types), inside, name)
-            inside |= declared(statement)
-            last = last if iterator in later else []
+            owning = _with_own_iterator(statement, _values(result, types), inside)
+            if owning is not None:
+                result = _without_idle(result, names_read(statement.start) - {iterator}, (owning[0], *rest))
+                result = _without_idle(result, {iterator}, ())
+                of_program = written.get(iterator, iterator)
+                gone |= {iterator} - _names_in(result) - written.keys()
+                own_name = of_program if of_program in gone else name(iterator)
+                statement = _over(owning[0], own_name, of_program)
+                inside |= declared(statement)
+                last = [owning[1]] if iterator in later else []
         loop, behind = _Loop(statement, inside).closed(frozenset(own - later))
         result.append(loop)
         for assign in (*last, *behind):
@@ -120,6 +131,7 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) 
                 new = assign.value if assign.operator == "=" else add(assign.target, assign.value)
                 value = Declare(types[old], name(old), initial=new, span=assign.span)
                 rest, own = rename(rest, {old: value.name}), own | {value.name}
+                written[value.name] = written.get(old, old)
             result.append(value)
             types = with_declarations(types, (value,))
     return tuple(result)
@@ -156,29 +168,51 @@ def _values(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> dict[str, 
     return found
 
 
+def _without_idle(body: Sequence[Stmt], names: Set[str], rest: Sequence[Stmt]) -> list[Stmt]:
+    """Return statements without the declarations of such names that nothing else of them, or behind them, speaks of."""
+    result = list(body)
+    for place in reversed(range(len(body))):
+        match body[place]:
+            case Declare(name=name, initial=initial) if initial is None or not reads_data(initial):
+                if name in names - _names_in((*result[:place], *result[place + 1 :], *rest)):
+                    del result[place]
+            case _:
+                pass
+    return result
+
+
+def _names_in(body: Sequence[Stmt]) -> frozenset[str]:
+    return names_read_in(body) | assigned_scalars(body) | declared_names(body)
+
+
 def _with_own_iterator(
-    loop: For, values: Mapping[str, Expr], types: Mapping[str, ScalarType], name: Namer
-) -> tuple[For, list[Assign]]:
-    """Return a loop over a variable that is read behind it as one over an iterator of its own, and what gives the
-    variable its last value; as it is where that is not known."""
+    loop: For, values: Mapping[str, Expr], types: Mapping[str, ScalarType]
+) -> tuple[For, Assign] | None:
+    """Return a loop over a variable that is read behind it as one that declares its iterator, and what gives the
+    variable its last value; None where that is not known."""
     kind = types.get(loop.iterator, ScalarType.FLOAT)
     changed = _Loop(loop, types)
     known = as_type(substitute(loop.start, values), type_of(loop.start, types), types)
     start = known if changed.is_fixed(known) else loop.start
-    own = replace(loop, type=kind, iterator=name(loop.iterator), start=start)
+    own = replace(loop, type=kind, start=start)
     if not kind.is_exact or kind.is_narrow or loop.iterator in assigned_scalars(loop.body):
-        return loop, []
+        return None
     if not kind.holds(promote(type_of(loop.start, types))):
-        return loop, []
+        return None
     if not all(changed.is_fixed(e) for e in (loop.start, loop.bound)) or leaves_loop(loop.body, Break):
-        return loop, []
-    place = {loop.iterator: Name(own.iterator)}
-    own = replace(own, body=tuple(map_expressions(loop.body, lambda e: substitute(e, place))))
-    last = end_of(own, own.iterator, kind, {**types, own.iterator: kind})
+        return None
+    last = end_of(own, own.iterator, kind, types)
     if last is None:
-        return loop, []
+        return None
     end = Conditional(Binary(own.relation, start, own.bound), last, as_type(start, kind, types))
-    return own, [Assign(Name(loop.iterator), "=", end, loop.span)]
+    return own, Assign(Name(loop.iterator), "=", end, loop.span)
+
+
+def _over(loop: For, iterator: str, written: str) -> For:
+    """Return a loop with another name of its iterator, which the program has ``written`` so."""
+    place = {loop.iterator: Name(iterator)}
+    body = tuple(map_expressions(loop.body, lambda e: substitute(e, place)))
+    return replace(loop, iterator=iterator, body=body, written=written)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ def interchanged(nest: Nest, points: Points) -> Points:
             )
             for each in points.alternatives
         ),
+        called=tuple((name, map_expression(value, renamed)) for name, value in points.called),
     )
 
 

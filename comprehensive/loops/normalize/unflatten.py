@@ -151,4 +151,5 @@ def _with_digits(
             for each in points.alternatives
         ),
         conditions=tuple(dict.fromkeys((*points.conditions, *demanded))),
+        called=tuple((name, changed(value)) for name, value in points.called),
     )

@@ -43,7 +43,7 @@ from comprehensive.loops.ir import (
     Sweeps,
     TileKind,
 )
-from comprehensive.loops.rewrite import all_names, substitute
+from comprehensive.loops.rewrite import all_names, declared_names, substitute
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType
 from comprehensive.metafork.fresh import Namer
@@ -102,14 +102,14 @@ def _tiled(
     nests: Sequence[Nest], of_regions: Sequence[Points | NotApplicable], repetition: Repetition
 ) -> list[tuple[Nest, RegisterTile]]:
     """The nest of each region of a loop, with all that a launch there does, and how it is cut."""
-    name = Namer(frozenset[str]().union(*map(all_names, nests), (s.name for s in repetition.scalars)))
     if any(map(atomically_updated, nests)):
         raise NoSweepsError("elements are updated atomically, also for the neighbours of a tile")
     found = [_known(points) for points in of_regions]
     rank = len(found[0].names)
     if rank > _MOST_COORDINATES:
         raise NoSweepsError(f"tiles that overlap along {rank} coordinates cost more than they save")
-    names = tuple(name("y" if rank == 1 else f"y{number}") for number in range(rank))
+    names = _names(found, nests, repetition)
+    name = Namer({*names, *(s.name for s in repetition.scalars)}.union(*map(all_names, nests)))
     regions = [_renamed(points, names) for points in found]
     limits = regions[0].limits
     if any(points.limits != limits for points in regions):
@@ -163,6 +163,14 @@ def _known(points: Points | NotApplicable) -> Points:
     if isinstance(points, NotApplicable):
         raise NoSweepsError(points.reason)
     return points
+
+
+def _names(found: Sequence[Points], nests: Sequence[Nest], repetition: Repetition) -> tuple[str, ...]:
+    """Return names for the coordinates of all regions: those of the first one, where nothing else has them."""
+    taken = {s.name for s in (*repetition.scalars, *(s for nest in nests for s in nest.scalars))}
+    taken |= {a.name for nest in nests for a in nest.arrays} | {repetition.loop.iterator}
+    bodies = (each.body for points in found for each in points.alternatives)
+    return tuple(map(Namer(taken.union(*map(declared_names, bodies))), found[0].names))
 
 
 def _renamed(points: Points, names: tuple[str, ...]) -> Points:

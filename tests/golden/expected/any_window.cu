@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     long w_stride0,
     long w_stride1,
     long out_stride0,
-    int y0_limit,
-    int y1_limit,
+    int o_limit,
+    int j_limit,
     int c_limit,
     int x_limit)
 {
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   float *const shared_in = (float *)cf_pieces;
   float *const shared_w = (float *)(cf_pieces + (T1 * U1 * S + D * S + 4 * S) * 4);
   const int thread = t0 * T1 + t1;
-  const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
-  const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
+  const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
+  const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of 1 x (T1*U1 + D - 1) elements into shared memory, S - 1 pieces ahead
   cf_box<float, cf_together, T0 * T1, 1, 1, 1, T1 * U1 + D - 1, 0, 0, 0, 1> feed_in(0, 0, 0,
       thread);
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     if (c_ahead < c_limit && x_ahead < x_limit) {
       const int x_left = x_limit - x_ahead < D ? x_limit - x_ahead : D;
       feed_in.stage(shared_in + ahead * (T1 * U1 + D + 4),
-          &in[c_ahead * in_stride0 + (o1 + x_ahead)], 1, 1, 1, x_left + rows1 - 1);
+          &in[c_ahead * in_stride0 + (o1 + x_ahead)], 1, 1, 1, rows1 + x_left - 1);
       feed_w.stage(shared_w + ahead * (D * (T0 * U0 + 4)),
           &w[o0 * w_stride0 + c_ahead * w_stride1 + x_ahead], 1, 1, rows0, x_left);
       x_ahead += D;
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
       if (c_ahead < c_limit && x_ahead < x_limit) {
         const int x_left = x_limit - x_ahead < D ? x_limit - x_ahead : D;
         feed_in.stage(shared_in + last * (T1 * U1 + D + 4),
-            &in[c_ahead * in_stride0 + (o1 + x_ahead)], 1, 1, 1, x_left + rows1 - 1);
+            &in[c_ahead * in_stride0 + (o1 + x_ahead)], 1, 1, 1, rows1 + x_left - 1);
         feed_w.stage(shared_w + last * (D * (T0 * U0 + 4)),
             &w[o0 * w_stride0 + c_ahead * w_stride1 + x_ahead], 1, 1, rows0, x_left);
         x_ahead += D;
@@ -226,14 +226,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
+    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (t1 * U1 + r1);
-        if (y1 < y1_limit)
+        const int j = e1 + (t1 * U1 + r1);
+        if (j < j_limit)
 #line 12 "any_window.mf"
-          out[y0 * out_stride0 + y1] = sum[r0][r1];
+          out[o * out_stride0 + j] = sum[r0][r1];
       }
     }
   }
@@ -249,8 +249,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     long w_stride0,
     long w_stride1,
     long out_stride0,
-    int y0_limit,
-    int y1_limit,
+    int o_limit,
+    int j_limit,
     int c_limit)
 {
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
@@ -267,8 +267,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   float *const shared_in = (float *)cf_pieces;
   float *const shared_w = (float *)(cf_pieces + (T1 * U1 * D * S + 4 * D * S) * 4);
   const int thread = t0 * T1 + t1;
-  const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
-  const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
+  const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
+  const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of D x (T1*U1 + 2) elements into shared memory, S - 1 pieces ahead
   cf_box<float, cf_together, T0 * T1, 1, 1, D, T1 * U1 + 2, 0, 0, T1 * U1 + 4, 1> feed_in(0, 0,
       in_stride0, thread);
@@ -341,14 +341,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
+    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (t1 * U1 + r1);
-        if (y1 < y1_limit)
+        const int j = e1 + (t1 * U1 + r1);
+        if (j < j_limit)
 #line 12 "any_window.mf"
-          out[y0 * out_stride0 + y1] = sum[r0][r1];
+          out[o * out_stride0 + j] = sum[r0][r1];
       }
     }
   }
@@ -364,8 +364,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     long w_stride0,
     long w_stride1,
     long out_stride0,
-    int y0_limit,
-    int y1_limit,
+    int o_limit,
+    int j_limit,
     int c_limit)
 {
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
@@ -374,7 +374,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
@@ -382,8 +382,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   float *const shared_in = (float *)cf_pieces;
   float *const shared_w = (float *)(cf_pieces + (T1 * U1 * D * S + 4 * D * S) * 4);
   const int thread = t0 * T1 + t1;
-  const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
-  const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
+  const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
+  const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of D x (T1*U1 + 4) elements into shared memory, S - 1 pieces ahead
   cf_box<float, cf_together, T0 * T1, 1, 1, D, T1 * U1 + 4, 0, 0, T1 * U1 + 4, 1> feed_in(0, 0,
       in_stride0, thread);
@@ -456,14 +456,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
+    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (t1 * U1 + r1);
-        if (y1 < y1_limit)
+        const int j = e1 + (t1 * U1 + r1);
+        if (j < j_limit)
 #line 12 "any_window.mf"
-          out[y0 * out_stride0 + y1] = sum[r0][r1];
+          out[o * out_stride0 + j] = sum[r0][r1];
       }
     }
   }
@@ -583,14 +583,14 @@ static int any_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
   if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
       "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(q); // q
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  int cf_given_o_limit = (int)cf_given_o_limit_wide;
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
+      "cf_given_o_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_c_limit_wide = cf_limit(p); // p
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
   if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
@@ -610,7 +610,7 @@ static int any_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0,
-      &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_c_limit, &cf_given_x_limit, 0 };
+      &cf_given_o_limit, &cf_given_j_limit, &cf_given_c_limit, &cf_given_x_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
@@ -639,14 +639,14 @@ static int any_window_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
   if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
       "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(q); // q
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  int cf_given_o_limit = (int)cf_given_o_limit_wide;
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
+      "cf_given_o_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_c_limit_wide = cf_limit(p); // p
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
   if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
@@ -662,7 +662,7 @@ static int any_window_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   };
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0,
-      &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_c_limit, 0 };
+      &cf_given_o_limit, &cf_given_j_limit, &cf_given_c_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
@@ -691,14 +691,14 @@ static int any_window_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
   if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
       "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(q); // q
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  int cf_given_o_limit = (int)cf_given_o_limit_wide;
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
+      "cf_given_o_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_c_limit_wide = cf_limit(p); // p
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
   if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
@@ -714,7 +714,7 @@ static int any_window_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   };
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0,
-      &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_c_limit, 0 };
+      &cf_given_o_limit, &cf_given_j_limit, &cf_given_c_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }

@@ -23,52 +23,52 @@ template <int T0, int U0, int M>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
     float *__restrict__ x,
     int d,
-    int y_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(x): U0 points a thread
-  if (o0 + T0 * U0 <= y_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 10 "asserts.mf"
-      value[r0] = x[y + d];
+      value[r0] = x[i + d];
     }
 #line "asserts.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 10 "asserts.mf"
-      x[y] = value[r0];
+      x[i] = value[r0];
     }
   } else if (U0 * 2 <= 24) {
 #line "asserts.cu"
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 10 "asserts.mf"
-      value[r0] = x[y + d];
+      value[r0] = x[i + d];
     }
 #line "asserts.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 10 "asserts.mf"
-        x[y] = value[r0];
+        x[i] = value[r0];
     }
   } else
 #line "asserts.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 10 "asserts.mf"
-        x[y] = x[y + d];
+        x[i] = x[i + d];
     }
 #line "asserts.cu"
 }
@@ -101,17 +101,17 @@ static int asserts_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(asserts_tile<256, 4, 8>), {} },
     { CF_KERNEL(asserts_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_add(cf_neg(d), n)); // -d + n
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_add(cf_neg(d), n)); // -d + n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_add(cf_neg(d), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_y_limit, 0 };
+  void *cf_arguments[] = { &x, &d, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

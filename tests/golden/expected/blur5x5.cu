@@ -78,13 +78,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     float *__restrict__ out,
     long in_stride0,
     long out_stride0,
-    int y0_limit,
-    int y1_limit)
+    int i_limit,
+    int j_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 + 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 + 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
@@ -93,26 +93,26 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     #pragma unroll
     for (int vector = 0; vector < U1 / 4; vector++) {
       const int first = o1 + 4 * (vector * T1 + t1);
-      if (o0 + (t0 * U0 + U0) <= y0_limit
+      if (o0 + (t0 * U0 + U0) <= i_limit
           && (cf_together == 4 && in_stride0 != 0 && 0 < o0 + t0 * U0
-          && o0 + (t0 * U0 + U0) < y0_limit ? 0 <= first + 3 && first < y1_limit
-          : 0 <= first && first + 4 <= y1_limit)) {
+          && o0 + (t0 * U0 + U0) < i_limit ? 0 <= first + 3 && first < j_limit
+          : 0 <= first && first + 4 <= j_limit)) {
         // stream(in): a window that moves down the rows, each read once
         float value_out[U0][4];
         float sum[U0][4];
         #pragma unroll
         for (int row = 0; row < U0 + 4; row++) {
           float window_in[8];
-          window_in[0] = 0 <= first && first < y1_limit
+          window_in[0] = 0 <= first && first < j_limit
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + first] : 0;
-          window_in[1] = 0 <= first && first < y1_limit || 0 <= first + 1 && first + 1 < y1_limit
+          window_in[1] = 0 <= first && first < j_limit || 0 <= first + 1 && first + 1 < j_limit
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 1)] : 0;
           cf_vectors<cf_together, 4, 4>(&window_in[2],
               &in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 2)]);
-          window_in[6] = 0 <= first + 2 && first + 2 < y1_limit
-              || 0 <= first + 3 && first + 3 < y1_limit
+          window_in[6] = 0 <= first + 2 && first + 2 < j_limit
+              || 0 <= first + 3 && first + 3 < j_limit
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 6)] : 0;
-          window_in[7] = 0 <= first + 3 && first + 3 < y1_limit
+          window_in[7] = 0 <= first + 3 && first + 3 < j_limit
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 7)] : 0;
           if (row < U0) {
             const int r0 = row;
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
           if (0 <= row - 4 && row - 4 < U0) {
             const int r0 = row - 4;
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int i = o0 + (t0 * U0 + r0);
             #pragma unroll
             for (int point = 0; point < 4; point++) {
 #line 18 "blur5x5.mf"
@@ -202,34 +202,34 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
               value_out[r0][point] = sum[r0][point] / 25.0f;
             }
 #line "blur5x5.cu"
-            if (0 <= first && first + 4 <= y1_limit) {
-              cf_store_vector<cf_together>(&out[(y0 + 2) * out_stride0 + (first + 2)],
+            if (0 <= first && first + 4 <= j_limit) {
+              cf_store_vector<cf_together>(&out[(i + 2) * out_stride0 + (first + 2)],
                   &value_out[r0][0]);
             } else {
-              if (0 <= first && first < y1_limit)
-                out[(y0 + 2) * out_stride0 + (first + 2)] = value_out[r0][0];
-              if (0 <= first + 1 && first + 1 < y1_limit)
-                out[(y0 + 2) * out_stride0 + (first + 3)] = value_out[r0][1];
-              if (0 <= first + 2 && first + 2 < y1_limit)
-                out[(y0 + 2) * out_stride0 + (first + 4)] = value_out[r0][2];
-              if (0 <= first + 3 && first + 3 < y1_limit)
-                out[(y0 + 2) * out_stride0 + (first + 5)] = value_out[r0][3];
+              if (0 <= first && first < j_limit)
+                out[(i + 2) * out_stride0 + (first + 2)] = value_out[r0][0];
+              if (0 <= first + 1 && first + 1 < j_limit)
+                out[(i + 2) * out_stride0 + (first + 3)] = value_out[r0][1];
+              if (0 <= first + 2 && first + 2 < j_limit)
+                out[(i + 2) * out_stride0 + (first + 4)] = value_out[r0][2];
+              if (0 <= first + 3 && first + 3 < j_limit)
+                out[(i + 2) * out_stride0 + (first + 5)] = value_out[r0][3];
             }
           }
         }
       } else
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int i = o0 + (t0 * U0 + r0);
           for (int point = 0; point < 4; point++) {
-            const int y1 = first + point;
-            if (y0 < y0_limit)
-              if (0 <= y1 && y1 < y1_limit) {
+            const int j = first + point;
+            if (i < i_limit)
+              if (0 <= j && j < j_limit) {
 #line 15 "blur5x5.mf"
                 float sum = 0.0f;
                 for (int y = 0; y < 5; y++)
                   for (int x = 0; x < 5; x++)
-                    sum += in[(y + y0) * in_stride0 + (x + y1)];
-                out[(y0 + 2) * out_stride0 + (y1 + 2)] = sum / 25.0f;
+                    sum += in[(i + y) * in_stride0 + (j + x)];
+                out[(i + 2) * out_stride0 + (j + 2)] = sum / 25.0f;
               }
           }
         }
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
   } else {
 #line "blur5x5.cu"
     // unroll_and_jam(out): U0 x U1 points a thread
-    if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
+    if (o0 + T0 * U0 <= i_limit && 0 <= o1 && o1 + T1 * U1 <= j_limit) {
       float sum[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -255,12 +255,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int i = o0 + (t0 * U0 + r0);
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int j = o1 + (r1 * T1 + t1);
 #line 18 "blur5x5.mf"
-              sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
+              sum[r0][r1] += in[(i + y) * in_stride0 + (j + x)];
             }
           }
         }
@@ -278,12 +278,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int i = o0 + (t0 * U0 + r0);
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int j = o1 + (r1 * T1 + t1);
 #line 19 "blur5x5.mf"
-            out[(y0 + 2) * out_stride0 + (y1 + 2)] = value[r0][r1];
+            out[(i + 2) * out_stride0 + (j + 2)] = value[r0][r1];
           }
         }
       }
@@ -306,13 +306,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+            const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
-                  ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+              const int j = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < j_limit - 1
+                  ? o1 + (r1 * T1 + t1) : j_limit - 1;
 #line 18 "blur5x5.mf"
-              sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
+              sum[r0][r1] += in[(i + y) * in_stride0 + (j + x)];
             }
           }
         }
@@ -330,14 +330,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
-          if (y0 < y0_limit) {
+          const int i = o0 + (t0 * U0 + r0);
+          if (i < i_limit) {
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
-              if (0 <= y1 && y1 < y1_limit)
+              const int j = o1 + (r1 * T1 + t1);
+              if (0 <= j && j < j_limit)
 #line 19 "blur5x5.mf"
-                out[(y0 + 2) * out_stride0 + (y1 + 2)] = value[r0][r1];
+                out[(i + 2) * out_stride0 + (j + 2)] = value[r0][r1];
             }
           }
         }
@@ -345,17 +345,17 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     } else
 #line "blur5x5.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit)
+        const int i = o0 + (t0 * U0 + r0);
+        if (i < i_limit)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-            if (0 <= y1 && y1 < y1_limit) {
+            const int j = o1 + (r1 * T1 + t1);
+            if (0 <= j && j < j_limit) {
 #line 15 "blur5x5.mf"
               float sum = 0.0f;
               for (int y = 0; y < 5; y++)
                 for (int x = 0; x < 5; x++)
-                  sum += in[(y + y0) * in_stride0 + (x + y1)];
-              out[(y0 + 2) * out_stride0 + (y1 + 2)] = sum / 25.0f;
+                  sum += in[(i + y) * in_stride0 + (j + x)];
+              out[(i + 2) * out_stride0 + (j + 2)] = sum / 25.0f;
             }
           }
       }
@@ -430,14 +430,14 @@ static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
   if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
       "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(h, 4)); // h - 4
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(w, 4)); // w - 4
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_sub(h, 4)); // h - 4
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(cf_sub(w, 4)); // w - 4
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_sub(h, 4), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -446,7 +446,7 @@ static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     0, // 0 words of shared memory
   };
   void *cf_arguments[] =
-      { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+      { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }

@@ -37,39 +37,39 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
     unsigned char *__restrict__ b,
     long a_stride0,
     long b_stride0,
-    int y0_limit,
-    int y1_limit)
+    int i_limit,
+    int j_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   // unroll_and_jam(b): U0 x U1 points a thread
-  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+  if (o0 + T0 * U0 <= i_limit && o1 + T1 * U1 <= j_limit) {
     unsigned char value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int j = o1 + (r1 * T1 + t1);
 #line 7 "bytes.mf"
-        value[r0][r1] = 255 - a[y0 * a_stride0 + y1];
+        value[r0][r1] = 255 - a[i * a_stride0 + j];
       }
     }
 #line "bytes.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int j = o1 + (r1 * T1 + t1);
 #line 7 "bytes.mf"
-        b[y0 * b_stride0 + y1] = value[r0][r1];
+        b[i * b_stride0 + j] = value[r0][r1];
       }
     }
   } else if (U0 * U1 * 2 <= 24) {
@@ -77,38 +77,38 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
     unsigned char value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+        const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
 #line 7 "bytes.mf"
-        value[r0][r1] = 255 - a[y0 * a_stride0 + y1];
+        value[r0][r1] = 255 - a[i * a_stride0 + j];
       }
     }
 #line "bytes.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit) {
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit)
+          const int j = o1 + (r1 * T1 + t1);
+          if (j < j_limit)
 #line 7 "bytes.mf"
-            b[y0 * b_stride0 + y1] = value[r0][r1];
+            b[i * b_stride0 + j] = value[r0][r1];
         }
       }
     }
   } else
 #line "bytes.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit)
+          const int j = o1 + (r1 * T1 + t1);
+          if (j < j_limit)
 #line 7 "bytes.mf"
-            b[y0 * b_stride0 + y1] = 255 - a[y0 * a_stride0 + y1];
+            b[i * b_stride0 + j] = 255 - a[i * a_stride0 + j];
         }
     }
 #line "bytes.cu"
@@ -220,14 +220,14 @@ static int bytes_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
   if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
       "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(m); // m
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -235,8 +235,7 @@ static int bytes_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] =
-      { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

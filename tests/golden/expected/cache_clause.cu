@@ -49,7 +49,7 @@ template <int T0, int U0, int M, int cf_together>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
     const float *__restrict__ x,
     float *__restrict__ y,
-    int y_1_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
       const int first = o0 + 4 * (vector * T0 + t0);
-      if (first + 4 <= y_1_limit && 0 <= first - 1) {
+      if (first + 4 <= i_limit && 0 <= first - 1) {
         // vectorize(x): windows of rows in registers, 4 points at a time
         float value_y[4];
         float window_x[6];
@@ -74,50 +74,50 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
         cf_store_vector<cf_together>(&y[first], &value_y[0]);
       } else
         for (int point = 0; point < 4; point++) {
-          const int y_1 = first + point;
-          if (y_1 < y_1_limit)
+          const int i = first + point;
+          if (i < i_limit)
 #line 9 "cache_clause.mf"
-            if (y_1 >= 1)
-              y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+            if (i >= 1)
+              y[i] = x[i - 1] + x[i] + x[i + 1];
         }
     }
   } else {
 #line "cache_clause.cu"
     // unroll_and_jam(y): U0 points a thread
-    if (o0 + T0 * U0 <= y_1_limit) {
+    if (o0 + T0 * U0 <= i_limit) {
       if (0 <= o0 - 1) {
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 10 "cache_clause.mf"
-          value[r0] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+          value[r0] = x[i - 1] + x[i] + x[i + 1];
         }
 #line "cache_clause.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 10 "cache_clause.mf"
-          y[y_1] = value[r0];
+          y[i] = value[r0];
         }
       } else {
 #line "cache_clause.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 9 "cache_clause.mf"
-          if (y_1 >= 1)
-            y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+          if (i >= 1)
+            y[i] = x[i - 1] + x[i] + x[i + 1];
         }
       }
     } else
 #line "cache_clause.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (i < i_limit)
 #line 9 "cache_clause.mf"
-          if (y_1 >= 1)
-            y[y_1] = x[y_1 - 1] + x[y_1] + x[y_1 + 1];
+          if (i >= 1)
+            y[i] = x[i - 1] + x[i] + x[i + 1];
       }
   }
 #line "cache_clause.cu"
@@ -177,11 +177,11 @@ static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(cached_tile<128, 1, 16, 1>), {} },
   };
   // dim * B < n - 1 ? dim * B : n - 1
-  const long long cf_given_y_1_limit_wide =
+  const long long cf_given_i_limit_wide =
       cf_limit(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)));
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)),
@@ -189,7 +189,7 @@ static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }

@@ -215,9 +215,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
     long w_stride1,
     long out_stride0,
     long out_stride1,
-    int y0_limit,
-    int y1_limit,
-    int y2_limit,
+    int o_limit,
+    int i_limit,
+    int j_limit,
     int c_limit)
 {
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U2 % 4 == 0 && T2 * U2 % 8 == 0 && S >= 2,
@@ -226,9 +226,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (i_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int t2 = threadIdx.x;
-  const int blocks2 = (y2_limit + (T2 * U2 - 1)) / (T2 * U2);
+  const int blocks2 = (j_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
   const int i0 = block / blocks2 / blocks1;
@@ -240,9 +240,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
       (float *)(cf_pieces
       + (T1 * T2 * U1 * U2 * D * S + 4 * T1 * U1 * D * S + 2 * T2 * U2 * D * S + 8 * D * S) * 4);
   const int thread = (t0 * T1 + t1) * T2 + t2;
-  const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
-  const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
-  const int rows2 = y2_limit - o2 < T2 * U2 ? y2_limit - o2 : T2 * U2;
+  const int rows0 = o_limit - o0 < T0 * U0 ? o_limit - o0 : T0 * U0;
+  const int rows1 = i_limit - o1 < T1 * U1 ? i_limit - o1 : T1 * U1;
+  const int rows2 = j_limit - o2 < T2 * U2 ? j_limit - o2 : T2 * U2;
   // stage(in): boxes of D x (T1*U1 + 2) x (T2*U2 + 2) elements into shared memory, S - 1 pieces ahead
   cf_box<float, cf_together, T0 * T1 * T2, 1, D, T1 * U1 + 2, T2 * U2 + 2, 0,
       (T1 * U1 + 2) * (T2 * U2 + 4), T2 * U2 + 4, 1> feed_in(0, in_stride0, in_stride1, thread);
@@ -334,18 +334,18 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int e2 = cf_again(o2);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
+    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (r1 * T1 + t1);
-        if (y1 < y1_limit) {
+        const int i = e1 + (r1 * T1 + t1);
+        if (i < i_limit) {
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = e2 + (t2 * U2 + r2);
-            if (y2 < y2_limit)
+            const int j = e2 + (t2 * U2 + r2);
+            if (j < j_limit)
 #line 14 "convolution.mf"
-              out[y0 * out_stride0 + y1 * out_stride1 + y2] = sum[r0][r1][r2];
+              out[o * out_stride0 + i * out_stride1 + j] = sum[r0][r1][r2];
           }
         }
       }
@@ -577,18 +577,18 @@ static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
   if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
       "cf_given_out_stride1")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(q); // q
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(m); // m
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
-  const long long cf_given_y2_limit_wide = cf_limit(n); // n
-  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
-      "cf_given_y2_limit")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  int cf_given_o_limit = (int)cf_given_o_limit_wide;
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
+      "cf_given_o_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_c_limit_wide = cf_limit(p); // p
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
   if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
@@ -607,7 +607,7 @@ static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   };
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1,
-      &cf_given_out_stride0, &cf_given_out_stride1, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit,
+      &cf_given_out_stride0, &cf_given_out_stride1, &cf_given_o_limit, &cf_given_i_limit, &cf_given_j_limit,
       &cf_given_c_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);

@@ -45,16 +45,16 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     long a_stride1,
     long b_stride0,
     long b_stride1,
-    int y0_limit,
-    int y1_limit,
-    int y2_limit)
+    int i_limit,
+    int j_limit,
+    int k_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int t2 = threadIdx.x;
-  const int blocks2 = (y2_limit + (T2 * U2 - 1)) / (T2 * U2);
+  const int blocks2 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
   const int i0 = block / blocks2 / blocks1;
@@ -62,34 +62,34 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   const int o1 = i1 * (T1 * U1);
   const int o2 = i2 * (T2 * U2);
   // unroll_and_jam(b): U0 x U1 x U2 points a thread
-  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit && o2 + T2 * U2 <= y2_limit) {
+  if (o0 + T0 * U0 <= i_limit && o1 + T1 * U1 <= j_limit && o2 + T2 * U2 <= k_limit) {
     float value[U0][U1][U2];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (t1 * U1 + r1);
+        const int j = o1 + (t1 * U1 + r1);
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int y2 = o2 + (r2 * T2 + t2);
+          const int k = o2 + (r2 * T2 + t2);
 #line 8 "cube.mf"
-          value[r0][r1][r2] = 0.25f * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+          value[r0][r1][r2] = 0.25f * a[i * a_stride0 + j * a_stride1 + k];
         }
       }
     }
 #line "cube.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (t1 * U1 + r1);
+        const int j = o1 + (t1 * U1 + r1);
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int y2 = o2 + (r2 * T2 + t2);
+          const int k = o2 + (r2 * T2 + t2);
 #line 8 "cube.mf"
-          b[y0 * b_stride0 + y1 * b_stride1 + y2] = value[r0][r1][r2];
+          b[i * b_stride0 + j * b_stride1 + k] = value[r0][r1][r2];
         }
       }
     }
@@ -98,33 +98,33 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     float value[U0][U1][U2];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+        const int j = o1 + (t1 * U1 + r1) < j_limit - 1 ? o1 + (t1 * U1 + r1) : j_limit - 1;
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int y2 = o2 + (r2 * T2 + t2) < y2_limit - 1 ? o2 + (r2 * T2 + t2) : y2_limit - 1;
+          const int k = o2 + (r2 * T2 + t2) < k_limit - 1 ? o2 + (r2 * T2 + t2) : k_limit - 1;
 #line 8 "cube.mf"
-          value[r0][r1][r2] = 0.25f * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+          value[r0][r1][r2] = 0.25f * a[i * a_stride0 + j * a_stride1 + k];
         }
       }
     }
 #line "cube.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit) {
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
-          if (y1 < y1_limit) {
+          const int j = o1 + (t1 * U1 + r1);
+          if (j < j_limit) {
             #pragma unroll
             for (int r2 = 0; r2 < U2; r2++) {
-              const int y2 = o2 + (r2 * T2 + t2);
-              if (y2 < y2_limit)
+              const int k = o2 + (r2 * T2 + t2);
+              if (k < k_limit)
 #line 8 "cube.mf"
-                b[y0 * b_stride0 + y1 * b_stride1 + y2] = value[r0][r1][r2];
+                b[i * b_stride0 + j * b_stride1 + k] = value[r0][r1][r2];
             }
           }
         }
@@ -133,17 +133,16 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   } else
 #line "cube.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
-          if (y1 < y1_limit)
+          const int j = o1 + (t1 * U1 + r1);
+          if (j < j_limit)
             for (int r2 = 0; r2 < U2; r2++) {
-              const int y2 = o2 + (r2 * T2 + t2);
-              if (y2 < y2_limit)
+              const int k = o2 + (r2 * T2 + t2);
+              if (k < k_limit)
 #line 8 "cube.mf"
-                b[y0 * b_stride0 + y1 * b_stride1 + y2] = 0.25f
-                    * a[y0 * a_stride0 + y1 * a_stride1 + y2];
+                b[i * b_stride0 + j * b_stride1 + k] = 0.25f * a[i * a_stride0 + j * a_stride1 + k];
             }
         }
     }
@@ -276,18 +275,18 @@ static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
   if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
       "cf_given_b_stride1")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(n); // n
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
-  const long long cf_given_y2_limit_wide = cf_limit(n); // n
-  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
-      "cf_given_y2_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -297,8 +296,8 @@ static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
     0, // 0 words of shared memory
   };
   void *cf_arguments[] =
-      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_y2_limit, 0 };
+      { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_i_limit,
+      &cf_given_j_limit, &cf_given_k_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

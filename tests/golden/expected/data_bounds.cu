@@ -62,14 +62,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
     const int *__restrict__ rows,
     const float *__restrict__ x,
     float *__restrict__ y,
-    int y_1_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     float sum[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -78,9 +78,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
 #line "data_bounds.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 7 "data_bounds.mf"
-      for (int k = rows[y_1]; k < rows[y_1 + 1]; k++)
+      for (int k = rows[i]; k < rows[i + 1]; k++)
         sum[r0] += x[k];
     }
 #line "data_bounds.cu"
@@ -93,21 +93,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
 #line "data_bounds.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 9 "data_bounds.mf"
-        y[y_1] = value[r0];
+        y[i] = value[r0];
       }
     }
   } else
 #line "data_bounds.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit) {
 #line 6 "data_bounds.mf"
         float sum = 0;
-        for (int k = rows[y_1]; k < rows[y_1 + 1]; k++)
+        for (int k = rows[i]; k < rows[i + 1]; k++)
           sum += x[k];
-        y[y_1] = sum;
+        y[i] = sum;
       }
     }
 #line "data_bounds.cu"
@@ -162,16 +162,16 @@ static int turns_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     { CF_KERNEL(turns_tile<256, 4, 8>), {} },
     { CF_KERNEL(turns_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &rows, &x, &y, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &rows, &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -61,14 +61,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     const float *__restrict__ c,
     const float *__restrict__ x,
     float *__restrict__ y,
-    int y_1_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -78,9 +78,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     float x_of[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 7 "downward.mf"
-      x_of[r0] = x[y_1];
+      x_of[r0] = x[i];
     }
 #line 7 "downward.mf"
     #pragma unroll
@@ -101,9 +101,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
 #line "downward.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 9 "downward.mf"
-        y[y_1] = value_1[r0];
+        y[i] = value_1[r0];
       }
     }
   } else if (U0 <= 24) {
@@ -117,9 +117,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     float x_of[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 7 "downward.mf"
-      x_of[r0] = x[y_1];
+      x_of[r0] = x[i];
     }
 #line 7 "downward.mf"
     #pragma unroll
@@ -140,24 +140,24 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
 #line "downward.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (i < i_limit)
 #line 9 "downward.mf"
-          y[y_1] = value_1[r0];
+          y[i] = value_1[r0];
       }
     }
   } else
 #line "downward.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit) {
 #line 6 "downward.mf"
         float value = 0;
-        float x_of = x[y_1];
+        float x_of = x[i];
 #line 7 "downward.mf"
         for (int k = 0; k < 8; k++)
           value = value * x_of + c[7 - k];
-        y[y_1] = value;
+        y[i] = value;
       }
     }
 #line "downward.cu"
@@ -212,16 +212,16 @@ static int downward_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(downward_tile<256, 4, 8>), {} },
     { CF_KERNEL(downward_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &c, &x, &y, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &c, &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

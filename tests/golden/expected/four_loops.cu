@@ -166,18 +166,17 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     long y_stride0,
     long y_stride1,
     long y_stride2,
-    int y2_limit,
-    int y3_limit,
-    int y1_limit)
+    int k_limit,
+    int l_limit,
+    int i_limit)
 {
   CF_SHARED(cf_pieces);  // T2*T3*U2*U3 + T3*U3 words of 4 bytes
-  const int tiles = (y2_limit + (T2 * U2 - 1)) / (T2 * U2)
-      * ((y3_limit + (T3 * U3 - 1)) / (T3 * U3));
+  const int tiles = (k_limit + (T2 * U2 - 1)) / (T2 * U2) * ((l_limit + (T3 * U3 - 1)) / (T3 * U3));
   const int block = blockIdx.x % tiles;
-  const int y1 = blockIdx.x / tiles % y1_limit;
-  const int y0 = blockIdx.x / tiles / y1_limit;
+  const int i = blockIdx.x / tiles % i_limit;
+  const int j = blockIdx.x / tiles / i_limit;
   const int t0 = threadIdx.y;
-  const int blocks0 = (y2_limit + (T2 * U2 - 1)) / (T2 * U2);
+  const int blocks0 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int t1 = threadIdx.x;
   const int i0 = block % blocks0;
   const int i1 = block / blocks0;
@@ -185,31 +184,31 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
   const int o1 = i1 * (T3 * U3);
   // stage(y): T3*U3 x T2*U2 elements through shared memory, transposed
   float *const shared_y = (float *)cf_pieces;
-  if (o0 + T2 * U2 <= y2_limit && o1 + T3 * U3 <= y3_limit) {
+  if (o0 + T2 * U2 <= k_limit && o1 + T3 * U3 <= l_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U2; r0++) {
-      const int y2 = o0 + (t0 * U2 + r0);
+      const int k = o0 + (t0 * U2 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U3; r1++) {
-        const int y3 = o1 + (r1 * T3 + t1);
+        const int l = o1 + (r1 * T3 + t1);
 #line 9 "four_loops.mf"
-        shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)] =
-            x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+        shared_y[(l - o1) * (T2 * U2 + 1) + (k - o0)] =
+            x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
       }
     }
 #line "four_loops.cu"
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
-      const int y3 = o1 + (r0 * T2 + t0);
-      if (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3) {
+      const int l = o1 + (r0 * T2 + t0);
+      if (T3 * U3 % T2 == 0 || l < o1 + T3 * U3) {
         #pragma unroll
         for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
-          const int y2 = o0 + (r1 * T3 + t1);
-          if (T2 * U2 % T3 == 0 || y2 < o0 + T2 * U2)
+          const int k = o0 + (r1 * T3 + t1);
+          if (T2 * U2 % T3 == 0 || k < o0 + T2 * U2)
 #line 9 "four_loops.mf"
-            y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
-                shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)];
+            y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] =
+                shared_y[(l - o1) * (T2 * U2 + 1) + (k - o0)];
         }
       }
     }
@@ -217,15 +216,15 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
 #line "four_loops.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U2; r0++) {
-      const int y2 = o0 + (t0 * U2 + r0);
-      if (y2 < y2_limit) {
+      const int k = o0 + (t0 * U2 + r0);
+      if (k < k_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U3; r1++) {
-          const int y3 = o1 + (r1 * T3 + t1);
-          if (y3 < y3_limit)
+          const int l = o1 + (r1 * T3 + t1);
+          if (l < l_limit)
 #line 9 "four_loops.mf"
-            shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)] =
-                x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+            shared_y[(l - o1) * (T2 * U2 + 1) + (k - o0)] =
+                x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
         }
       }
     }
@@ -233,15 +232,15 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
-      const int y3 = o1 + (r0 * T2 + t0);
-      if (y3 < y3_limit && (T3 * U3 % T2 == 0 || y3 < o1 + T3 * U3)) {
+      const int l = o1 + (r0 * T2 + t0);
+      if (l < l_limit && (T3 * U3 % T2 == 0 || l < o1 + T3 * U3)) {
         #pragma unroll
         for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
-          const int y2 = o0 + (r1 * T3 + t1);
-          if (y2 < y2_limit && (T2 * U2 % T3 == 0 || y2 < o0 + T2 * U2))
+          const int k = o0 + (r1 * T3 + t1);
+          if (k < k_limit && (T2 * U2 % T3 == 0 || k < o0 + T2 * U2))
 #line 9 "four_loops.mf"
-            y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
-                shared_y[(y3 - o1) * (T2 * U2 + 1) + (y2 - o0)];
+            y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] =
+                shared_y[(l - o1) * (T2 * U2 + 1) + (k - o0)];
         }
       }
     }
@@ -259,19 +258,19 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     long y_stride0,
     long y_stride1,
     long y_stride2,
-    int y1_limit,
-    int y2_limit,
-    int y3_limit)
+    int i_limit,
+    int k_limit,
+    int l_limit)
 {
-  const int tiles = (y1_limit + (T1 * U1 - 1)) / (T1 * U1)
-      * ((y2_limit + (T2 * U2 - 1)) / (T2 * U2)) * ((y3_limit + (T3 * U3 - 1)) / (T3 * U3));
+  const int tiles = (i_limit + (T1 * U1 - 1)) / (T1 * U1) * ((k_limit + (T2 * U2 - 1)) / (T2 * U2))
+      * ((l_limit + (T3 * U3 - 1)) / (T3 * U3));
   const int block = blockIdx.x % tiles;
-  const int y0 = blockIdx.x / tiles;
+  const int j = blockIdx.x / tiles;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (y2_limit + (T2 * U2 - 1)) / (T2 * U2);
+  const int blocks1 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int t2 = threadIdx.x;
-  const int blocks2 = (y3_limit + (T3 * U3 - 1)) / (T3 * U3);
+  const int blocks2 = (l_limit + (T3 * U3 - 1)) / (T3 * U3);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
   const int i0 = block / blocks2 / blocks1;
@@ -279,34 +278,34 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   const int o1 = i1 * (T2 * U2);
   const int o2 = i2 * (T3 * U3);
   // unroll_and_jam(y): U1 x U2 x U3 points a thread
-  if (o0 + T1 * U1 <= y1_limit && o1 + T2 * U2 <= y2_limit && o2 + T3 * U3 <= y3_limit) {
+  if (o0 + T1 * U1 <= i_limit && o1 + T2 * U2 <= k_limit && o2 + T3 * U3 <= l_limit) {
     float value[U1][U2][U3];
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int y1 = o0 + (t0 * U1 + r0);
+      const int i = o0 + (t0 * U1 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U2; r1++) {
-        const int y2 = o1 + (t1 * U2 + r1);
+        const int k = o1 + (t1 * U2 + r1);
         #pragma unroll
         for (int r2 = 0; r2 < U3; r2++) {
-          const int y3 = o2 + (r2 * T3 + t2);
+          const int l = o2 + (r2 * T3 + t2);
 #line 9 "four_loops.mf"
-          value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+          value[r0][r1][r2] = x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
         }
       }
     }
 #line "four_loops.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int y1 = o0 + (t0 * U1 + r0);
+      const int i = o0 + (t0 * U1 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U2; r1++) {
-        const int y2 = o1 + (t1 * U2 + r1);
+        const int k = o1 + (t1 * U2 + r1);
         #pragma unroll
         for (int r2 = 0; r2 < U3; r2++) {
-          const int y3 = o2 + (r2 * T3 + t2);
+          const int l = o2 + (r2 * T3 + t2);
 #line 9 "four_loops.mf"
-          y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
+          y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] = value[r0][r1][r2];
         }
       }
     }
@@ -315,33 +314,33 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     float value[U1][U2][U3];
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int y1 = o0 + (t0 * U1 + r0) < y1_limit - 1 ? o0 + (t0 * U1 + r0) : y1_limit - 1;
+      const int i = o0 + (t0 * U1 + r0) < i_limit - 1 ? o0 + (t0 * U1 + r0) : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U2; r1++) {
-        const int y2 = o1 + (t1 * U2 + r1) < y2_limit - 1 ? o1 + (t1 * U2 + r1) : y2_limit - 1;
+        const int k = o1 + (t1 * U2 + r1) < k_limit - 1 ? o1 + (t1 * U2 + r1) : k_limit - 1;
         #pragma unroll
         for (int r2 = 0; r2 < U3; r2++) {
-          const int y3 = o2 + (r2 * T3 + t2) < y3_limit - 1 ? o2 + (r2 * T3 + t2) : y3_limit - 1;
+          const int l = o2 + (r2 * T3 + t2) < l_limit - 1 ? o2 + (r2 * T3 + t2) : l_limit - 1;
 #line 9 "four_loops.mf"
-          value[r0][r1][r2] = x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+          value[r0][r1][r2] = x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
         }
       }
     }
 #line "four_loops.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int y1 = o0 + (t0 * U1 + r0);
-      if (y1 < y1_limit) {
+      const int i = o0 + (t0 * U1 + r0);
+      if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U2; r1++) {
-          const int y2 = o1 + (t1 * U2 + r1);
-          if (y2 < y2_limit) {
+          const int k = o1 + (t1 * U2 + r1);
+          if (k < k_limit) {
             #pragma unroll
             for (int r2 = 0; r2 < U3; r2++) {
-              const int y3 = o2 + (r2 * T3 + t2);
-              if (y3 < y3_limit)
+              const int l = o2 + (r2 * T3 + t2);
+              if (l < l_limit)
 #line 9 "four_loops.mf"
-                y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] = value[r0][r1][r2];
+                y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] = value[r0][r1][r2];
             }
           }
         }
@@ -350,17 +349,17 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   } else
 #line "four_loops.cu"
     for (int r0 = 0; r0 < U1; r0++) {
-      const int y1 = o0 + (t0 * U1 + r0);
-      if (y1 < y1_limit)
+      const int i = o0 + (t0 * U1 + r0);
+      if (i < i_limit)
         for (int r1 = 0; r1 < U2; r1++) {
-          const int y2 = o1 + (t1 * U2 + r1);
-          if (y2 < y2_limit)
+          const int k = o1 + (t1 * U2 + r1);
+          if (k < k_limit)
             for (int r2 = 0; r2 < U3; r2++) {
-              const int y3 = o2 + (r2 * T3 + t2);
-              if (y3 < y3_limit)
+              const int l = o2 + (r2 * T3 + t2);
+              if (l < l_limit)
 #line 9 "four_loops.mf"
-                y[y0 * y_stride0 + y3 * y_stride1 + y1 * y_stride2 + y2] =
-                    x[y1 * x_stride0 + y0 * x_stride1 + y2 * x_stride2 + y3];
+                y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] =
+                    x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
             }
         }
     }
@@ -584,19 +583,19 @@ static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
       "cf_given_y_stride2")) return cf_state->status;
   // (c + 1 - 1) / 1 * 1
-  const long long cf_given_y2_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
-  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
-      "cf_given_y2_limit")) return cf_state->status;
-  const long long cf_given_y3_limit_wide = cf_limit(d); // d
-  int cf_given_y3_limit = (int)cf_given_y3_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y3_limit_wide, (long long)cf_given_y3_limit,
-      "cf_given_y3_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(d); // d
+  int cf_given_l_limit = (int)cf_given_l_limit_wide;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
+      "cf_given_l_limit")) return cf_state->status;
   // (a + 1 - 1) / 1 * 1
-  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_mul(b, cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1)),
@@ -607,7 +606,7 @@ static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   void *cf_arguments[] =
       { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
-      &cf_given_y_stride2, &cf_given_y2_limit, &cf_given_y3_limit, &cf_given_y1_limit, 0 };
+      &cf_given_y_stride2, &cf_given_k_limit, &cf_given_l_limit, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -644,19 +643,19 @@ static int permute_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
       "cf_given_y_stride2")) return cf_state->status;
   // (a + 1 - 1) / 1 * 1
-  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   // (c + 1 - 1) / 1 * 1
-  const long long cf_given_y2_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
-  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
-      "cf_given_y2_limit")) return cf_state->status;
-  const long long cf_given_y3_limit_wide = cf_limit(d); // d
-  int cf_given_y3_limit = (int)cf_given_y3_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y3_limit_wide, (long long)cf_given_y3_limit,
-      "cf_given_y3_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(d); // d
+  int cf_given_l_limit = (int)cf_given_l_limit_wide;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
+      "cf_given_l_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_mul(b,
@@ -668,7 +667,7 @@ static int permute_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   void *cf_arguments[] =
       { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
-      &cf_given_y_stride2, &cf_given_y1_limit, &cf_given_y2_limit, &cf_given_y3_limit, 0 };
+      &cf_given_y_stride2, &cf_given_i_limit, &cf_given_k_limit, &cf_given_l_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

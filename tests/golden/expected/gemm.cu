@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
     long a_stride0,
     long b_stride0,
     long c_stride0,
-    int y0_limit,
-    int y1_limit,
+    int i_limit,
+    int j_limit,
     int l_limit)
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
   const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
-  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * blocks1;
   const int first = 8 * (block / group);
   const int height = blocks0 - first < 8 ? blocks0 - first : 8;
@@ -129,10 +129,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   float *const shared_b = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
-      y1_limit - o1, thread);
+      j_limit - o1, thread);
   // accumulate(c): U0 x U1 values in registers while the loop runs
   float private_c[U0][U1];
   #pragma unroll
@@ -143,13 +143,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
+    const int i = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-        if (y1 < y1_limit)
-          private_c[r0][r1] = c[y0 * c_stride0 + y1];
+        const int j = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+        if (j < j_limit)
+          private_c[r0][r1] = c[i * c_stride0 + j];
       }
     }
   }
@@ -239,13 +239,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
     const int e1 = cf_again(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit) {
+      const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-          if (y1 < y1_limit)
-            c[y0 * c_stride0 + y1] = private_c[r0][r1];
+          const int j = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          if (j < j_limit)
+            c[i * c_stride0 + j] = private_c[r0][r1];
         }
       }
     }
@@ -270,12 +270,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
         const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-        const int y0 = e0
+        const int i = e0
             + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
-        const int y1 = e1 + (fours * (4 * T1) + column);
-        if (y0 < y0_limit)
-          if (y1 < y1_limit)
-            c[y0 * c_stride0 + y1] = value;
+        const int j = e1 + (fours * (4 * T1) + column);
+        if (i < i_limit)
+          if (j < j_limit)
+            c[i * c_stride0 + j] = value;
       }
     }
   }
@@ -393,14 +393,14 @@ static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(m); // m
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_l_limit_wide = cf_limit(k); // k
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
   if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
@@ -414,8 +414,8 @@ static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))),
   };
   void *cf_arguments[] =
-      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_l_limit, 0 };
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
+      &cf_given_l_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

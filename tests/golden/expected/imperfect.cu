@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
     const float *__restrict__ w,
     float *__restrict__ sum,
     long x_stride0,
-    int y_limit,
+    int i_limit,
     int k_limit)
 {
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   const int thread = t0;
   // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_x(&x[o0 * x_stride0], x_stride0,
-      y_limit - o0, k_limit, thread);
+      i_limit - o0, k_limit, thread);
   // accumulate(sum, factor): U0 values in registers while the loop runs
   float private_sum[U0];
   float factor[U0];
@@ -228,19 +228,19 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
       private_sum[r0] = 0;
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit)
-        private_sum[r0] = sum[y];
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
+        private_sum[r0] = sum[i];
     }
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
       factor[r0] = 0;
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit) {
 #line 7 "imperfect.mf"
-        factor[r0] = 2 * w[y];
+        factor[r0] = 2 * w[i];
         private_sum[r0] = 0;
       }
     }
@@ -288,9 +288,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = e0 + (r0 * T0 + t0);
-      if (y < y_limit)
-        sum[y] = private_sum[r0];
+      const int i = e0 + (r0 * T0 + t0);
+      if (i < i_limit)
+        sum[i] = private_sum[r0];
     }
   }
 }
@@ -301,7 +301,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
     const float *__restrict__ w,
     float *__restrict__ sum,
     long x_stride0,
-    int y_limit,
+    int i_limit,
     int k_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -313,12 +313,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
   const int o0 = i0 * (T0 * U0);
   float *const row_x = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   const int point = o0 + t0;
-  const int y = point < y_limit ? point : y_limit - 1;
+  const int i = point < i_limit ? point : i_limit - 1;
   // stage(x): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_x, &x[y * x_stride0], k_limit, lane);
+  cf_stage_row<cf_together == 4, D>(row_x, &x[i * x_stride0], k_limit, lane);
   cf_commit();
 #line 7 "imperfect.mf"
-  float factor = 2 * w[y];
+  float factor = 2 * w[i];
   float sum_held = 0;
 #line "imperfect.cu"
   cf_await<0>();
@@ -348,9 +348,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
       sum_held += row_x[k] * factor;
   }
 #line "imperfect.cu"
-  if (lane == 0 && point < y_limit)
+  if (lane == 0 && point < i_limit)
 #line 8 "imperfect.mf"
-    sum[y] = sum_held;
+    sum[i] = sum_held;
 #line "imperfect.cu"
 }
 
@@ -362,50 +362,50 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
     float *__restrict__ y,
     long x_stride0,
     long y_stride0,
-    int y0_limit,
-    int y1_limit)
+    int i_limit,
+    int j_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   // unroll_and_jam(y): U0 x U1 points a thread
-  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+  if (o0 + T0 * U0 <= i_limit && o1 + T1 * U1 <= j_limit) {
     float factor[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 7 "imperfect.mf"
-        factor[r0][r1] = 2 * w[y0];
+        factor[r0][r1] = 2 * w[i];
     }
 #line "imperfect.cu"
     {
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int i = o0 + (t0 * U0 + r0);
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int j = o1 + (r1 * T1 + t1);
 #line 12 "imperfect.mf"
-          value[r0][r1] = x[y0 * x_stride0 + y1] * factor[r0][r1] + sum[y0];
+          value[r0][r1] = x[i * x_stride0 + j] * factor[r0][r1] + sum[i];
         }
       }
 #line "imperfect.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int i = o0 + (t0 * U0 + r0);
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int j = o1 + (r1 * T1 + t1);
 #line 12 "imperfect.mf"
-          y[y0 * y_stride0 + y1] = value[r0][r1];
+          y[i * y_stride0 + j] = value[r0][r1];
         }
       }
     }
@@ -414,36 +414,36 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
     float factor[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 7 "imperfect.mf"
-        factor[r0][r1] = 2 * w[y0];
+        factor[r0][r1] = 2 * w[i];
     }
 #line "imperfect.cu"
     {
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+          const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
 #line 12 "imperfect.mf"
-          value[r0][r1] = x[y0 * x_stride0 + y1] * factor[r0][r1] + sum[y0];
+          value[r0][r1] = x[i * x_stride0 + j] * factor[r0][r1] + sum[i];
         }
       }
 #line "imperfect.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
-        if (y0 < y0_limit) {
+        const int i = o0 + (t0 * U0 + r0);
+        if (i < i_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
-            if (y1 < y1_limit)
+            const int j = o1 + (r1 * T1 + t1);
+            if (j < j_limit)
 #line 12 "imperfect.mf"
-              y[y0 * y_stride0 + y1] = value[r0][r1];
+              y[i * y_stride0 + j] = value[r0][r1];
           }
         }
       }
@@ -451,15 +451,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
   } else
 #line "imperfect.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit) {
+          const int j = o1 + (r1 * T1 + t1);
+          if (j < j_limit) {
 #line 7 "imperfect.mf"
-            float factor = 2 * w[y0];
+            float factor = 2 * w[i];
 #line 12 "imperfect.mf"
-            y[y0 * y_stride0 + y1] = x[y0 * x_stride0 + y1] * factor + sum[y0];
+            y[i * y_stride0 + j] = x[i * x_stride0 + j] * factor + sum[i];
           }
         }
     }
@@ -551,52 +551,52 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
     const float *__restrict__ y,
     float *__restrict__ last,
     long y_stride0,
-    int y_1_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(last): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 13 "imperfect.mf"
-      value[r0] = y[y_1 * y_stride0];
+      value[r0] = y[i * y_stride0];
     }
 #line "imperfect.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 13 "imperfect.mf"
-      last[y_1] = value[r0];
+      last[i] = value[r0];
     }
   } else if (U0 * 2 <= 24) {
 #line "imperfect.cu"
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 13 "imperfect.mf"
-      value[r0] = y[y_1 * y_stride0];
+      value[r0] = y[i * y_stride0];
     }
 #line "imperfect.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 13 "imperfect.mf"
-        last[y_1] = value[r0];
+        last[i] = value[r0];
     }
   } else
 #line "imperfect.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 13 "imperfect.mf"
-        last[y_1] = y[y_1 * y_stride0];
+        last[i] = y[i * y_stride0];
     }
 #line "imperfect.cu"
 }
@@ -672,10 +672,10 @@ static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
   if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
       "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_y_limit_wide = cf_limit(n); // n
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(m); // m
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
@@ -685,7 +685,7 @@ static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     { cf_mul(T0, H), 1, 1 },
     cf_mul(D, cf_mul(S, cf_mul(T0, U0))), // T0*U0*D*S words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_y_limit, &cf_given_k_limit, 0 };
+  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_i_limit, &cf_given_k_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }
@@ -713,10 +713,10 @@ static int scaled_rows_1_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instan
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
   if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
       "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_y_limit_wide = cf_limit(n); // n
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(m); // m
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
@@ -726,7 +726,7 @@ static int scaled_rows_1_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instan
     { cf_mul(T0, D), 1, 1 },
     cf_add(cf_mul(S, T0), 32), // T0*S + 32 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_y_limit, &cf_given_k_limit, 0 };
+  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_i_limit, &cf_given_k_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }
@@ -891,14 +891,14 @@ static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
   if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
       "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(n); // n
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(m); // m
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(m); // m
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -907,7 +907,7 @@ static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     0, // 0 words of shared memory
   };
   void *cf_arguments[] =
-      { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+      { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -1053,16 +1053,16 @@ static int scaled_rows_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
   if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
       "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
     int *__restrict__ a,
     int N,
     int t,
-    int y_limit)
+    int p_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       #pragma unroll
       for (int vector = 0; vector < U0 / 4; vector++) {
         const int first = o0 + 4 * (vector * T0 + t0);
-        if (0 <= first && first + 4 <= y_limit) {
+        if (0 <= first && first + 4 <= p_limit) {
           // vectorize(a): windows of rows in registers, 4 points at a time
           int value_a[4];
           int window_a[6];
@@ -179,28 +179,28 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           cf_store_vector<cf_together>(&a[first + 1], &value_a[0]);
         } else
           for (int point = 0; point < 4; point++) {
-            const int y = first + point;
-            if (0 <= y && y < y_limit)
+            const int p = first + point;
+            if (0 <= p && p < p_limit)
 #line 20 "jacobi1d.mf"
-              a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+              a[p + 1] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
           }
       }
     } else {
 #line "jacobi1d.cu"
       // unroll_and_jam(a): U0 points a thread
-      if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+      if (0 <= o0 && o0 + T0 * U0 <= p_limit) {
         int value[U0];
         {
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[N + y]);
+            read_a[0][r0] = cf_again(a[N + p]);
 #line 20 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[N + y + 1]);
+            read_a[1][r0] = cf_again(a[N + p + 1]);
 #line 20 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[N + y + 2]);
+            read_a[2][r0] = cf_again(a[N + p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -211,9 +211,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-          a[y + 1] = value[r0];
+          a[p + 1] = value[r0];
         }
       } else if (U0 * 4 <= 24) {
 #line "jacobi1d.cu"
@@ -222,14 +222,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
-                ? o0 + (r0 * T0 + t0) : y_limit - 1;
+            const int p = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < p_limit - 1
+                ? o0 + (r0 * T0 + t0) : p_limit - 1;
 #line 20 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[N + y]);
+            read_a[0][r0] = cf_again(a[N + p]);
 #line 20 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[N + y + 1]);
+            read_a[1][r0] = cf_again(a[N + p + 1]);
 #line 20 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[N + y + 2]);
+            read_a[2][r0] = cf_again(a[N + p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -240,18 +240,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (0 <= y && y < y_limit)
+          const int p = o0 + (r0 * T0 + t0);
+          if (0 <= p && p < p_limit)
 #line 20 "jacobi1d.mf"
-            a[y + 1] = value[r0];
+            a[p + 1] = value[r0];
         }
       } else
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
-          if (0 <= y && y < y_limit)
+          const int p = o0 + (r0 * T0 + t0);
+          if (0 <= p && p < p_limit)
 #line 20 "jacobi1d.mf"
-            a[y + 1] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+            a[p + 1] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
         }
     }
   } else if (1 < cf_together && U0 % 4 == 0) {
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
       const int first = o0 + 4 * (vector * T0 + t0);
-      if (0 <= first && first + 4 <= y_limit) {
+      if (0 <= first && first + 4 <= p_limit) {
         // vectorize(a): windows of rows in registers, 4 points at a time
         int value_a[4];
         int window_a[6];
@@ -274,28 +274,28 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         cf_store_vector<cf_together>(&a[N + first + 1], &value_a[0]);
       } else
         for (int point = 0; point < 4; point++) {
-          const int y = first + point;
-          if (0 <= y && y < y_limit)
+          const int p = first + point;
+          if (0 <= p && p < p_limit)
 #line 22 "jacobi1d.mf"
-            a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+            a[N + p + 1] = (a[p] + a[p + 1] + a[p + 2]) / 3;
         }
     }
   } else {
 #line "jacobi1d.cu"
     // unroll_and_jam(a): U0 points a thread
-    if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+    if (0 <= o0 && o0 + T0 * U0 <= p_limit) {
       int value[U0];
       {
         int read_a[3][U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-          read_a[0][r0] = cf_again(a[y]);
+          read_a[0][r0] = cf_again(a[p]);
 #line 22 "jacobi1d.mf"
-          read_a[1][r0] = cf_again(a[y + 1]);
+          read_a[1][r0] = cf_again(a[p + 1]);
 #line 22 "jacobi1d.mf"
-          read_a[2][r0] = cf_again(a[y + 2]);
+          read_a[2][r0] = cf_again(a[p + 2]);
         }
 #line "jacobi1d.cu"
         #pragma unroll
@@ -306,9 +306,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-        a[N + y + 1] = value[r0];
+        a[N + p + 1] = value[r0];
       }
     } else if (U0 * 4 <= 24) {
 #line "jacobi1d.cu"
@@ -317,14 +317,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         int read_a[3][U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
-              ? o0 + (r0 * T0 + t0) : y_limit - 1;
+          const int p = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < p_limit - 1
+              ? o0 + (r0 * T0 + t0) : p_limit - 1;
 #line 22 "jacobi1d.mf"
-          read_a[0][r0] = cf_again(a[y]);
+          read_a[0][r0] = cf_again(a[p]);
 #line 22 "jacobi1d.mf"
-          read_a[1][r0] = cf_again(a[y + 1]);
+          read_a[1][r0] = cf_again(a[p + 1]);
 #line 22 "jacobi1d.mf"
-          read_a[2][r0] = cf_again(a[y + 2]);
+          read_a[2][r0] = cf_again(a[p + 2]);
         }
 #line "jacobi1d.cu"
         #pragma unroll
@@ -335,18 +335,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
+        const int p = o0 + (r0 * T0 + t0);
+        if (0 <= p && p < p_limit)
 #line 22 "jacobi1d.mf"
-          a[N + y + 1] = value[r0];
+          a[N + p + 1] = value[r0];
       }
     } else
 #line "jacobi1d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
+        const int p = o0 + (r0 * T0 + t0);
+        if (0 <= p && p < p_limit)
 #line 22 "jacobi1d.mf"
-          a[N + y + 1] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+          a[N + p + 1] = (a[p] + a[p + 1] + a[p + 2]) / 3;
       }
   }
 #line "jacobi1d.cu"
@@ -357,7 +357,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     int *__restrict__ a,
     int N,
     int t,
-    int y_limit,
+    int p_limit,
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
@@ -371,32 +371,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
   int *const second_grid = (int *)(cf_pieces + T0 * U0 * 4);
   if (t % 2) {
     // stage(a): what neighbours read outside of the limits
-    if (o0 < 0 || y_limit < o0 + T0 * U0)
+    if (o0 < 0 || p_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (!(0 <= y && y < y_limit))
-          if (0 <= y + 1 && y + 1 < y_limit || 0 <= y - 1 && y - 1 < y_limit) {
-            first_grid[y - o0] = a[y + 1];
-            second_grid[y - o0] = a[N + y + 1];
+        const int p = o0 + (r0 * T0 + t0);
+        if (!(0 <= p && p < p_limit))
+          if (0 <= p + 1 && p + 1 < p_limit || 0 <= p - 1 && p - 1 < p_limit) {
+            first_grid[p - o0] = a[p + 1];
+            second_grid[p - o0] = a[N + p + 1];
           }
       }
     // overlap(a): a sweep from a to first_grid
     {
       const int low0 = 0 < -o0 ? -o0 : 0;
-      const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
+      const int high0 = T0 * U0 < p_limit - o0 ? T0 * U0 : p_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         int value[U0];
         {
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[N + y]);
+            read_a[0][r0] = cf_again(a[N + p]);
 #line 20 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[N + y + 1]);
+            read_a[1][r0] = cf_again(a[N + p + 1]);
 #line 20 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[N + y + 2]);
+            read_a[2][r0] = cf_again(a[N + p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -407,17 +407,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-          first_grid[y - o0] = value[r0];
+          first_grid[p - o0] = value[r0];
         }
       } else
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int p = o0 + (r0 * T0 + t0);
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
-            first_grid[y - o0] = (a[N + y] + a[N + y + 1] + a[N + y + 2]) / 3;
+            first_grid[p - o0] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
         }
     }
 #line "jacobi1d.cu"
@@ -426,20 +426,20 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       // overlap(a): a sweep from first_grid to second_grid
       {
         const int low0 = sweep < -o0 ? -o0 : sweep;
-        const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
+        const int high0 = T0 * U0 - sweep < p_limit - o0 ? T0 * U0 - sweep : p_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];
           {
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
+              read_a[0][r0] = cf_again(first_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(first_grid[y - o0]);
+              read_a[1][r0] = cf_again(first_grid[p - o0]);
 #line 22 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
+              read_a[2][r0] = cf_again(first_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -450,18 +450,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-            second_grid[y - o0] = value[r0];
+            second_grid[p - o0] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
-              second_grid[y - o0] =
-                  (first_grid[y - o0 - 1] + first_grid[y - o0] + first_grid[y - o0 + 1]) / 3;
+              second_grid[p - o0] =
+                  (first_grid[p - o0 - 1] + first_grid[p - o0] + first_grid[p - o0 + 1]) / 3;
           }
       }
 #line "jacobi1d.cu"
@@ -470,21 +470,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
         // overlap(a): a sweep from second_grid to first_grid
         {
           const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-          const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
-              : y_limit - o0;
+          const int high0 = T0 * U0 - (sweep + 1) < p_limit - o0 ? T0 * U0 - (sweep + 1)
+              : p_limit - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             int value[U0];
             {
               int read_a[3][U0];
               #pragma unroll
               for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
+                const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+                read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(second_grid[y - o0]);
+                read_a[1][r0] = cf_again(second_grid[p - o0]);
 #line 20 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+                read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
               }
 #line "jacobi1d.cu"
               #pragma unroll
@@ -495,18 +495,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-              first_grid[y - o0] = value[r0];
+              first_grid[p - o0] = value[r0];
             }
           } else
 #line "jacobi1d.cu"
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
               if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
-                first_grid[y - o0] =
-                    (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+                first_grid[p - o0] =
+                    (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1]) / 3;
             }
         }
 #line "jacobi1d.cu"
@@ -514,20 +514,20 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       } else {
         // overlap(a): a sweep from second_grid to a
         const int low0 = K - 1 < -o0 ? -o0 : K - 1;
-        const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+        const int high0 = T0 * U0 - (K - 1) < p_limit - o0 ? T0 * U0 - (K - 1) : p_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];
           {
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+              read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(second_grid[y - o0]);
+              read_a[1][r0] = cf_again(second_grid[p - o0]);
 #line 20 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+              read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -538,17 +538,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-            a[y + 1] = value[r0];
+            a[p + 1] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
-              a[y + 1] = (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1])
+              a[p + 1] = (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1])
                   / 3;
           }
       }
@@ -556,32 +556,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
   } else {
 #line "jacobi1d.cu"
     // stage(a): what neighbours read outside of the limits
-    if (o0 < 0 || y_limit < o0 + T0 * U0)
+    if (o0 < 0 || p_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (!(0 <= y && y < y_limit))
-          if (0 <= y + 1 && y + 1 < y_limit || 0 <= y - 1 && y - 1 < y_limit) {
-            first_grid[y - o0] = a[N + y + 1];
-            second_grid[y - o0] = a[y + 1];
+        const int p = o0 + (r0 * T0 + t0);
+        if (!(0 <= p && p < p_limit))
+          if (0 <= p + 1 && p + 1 < p_limit || 0 <= p - 1 && p - 1 < p_limit) {
+            first_grid[p - o0] = a[N + p + 1];
+            second_grid[p - o0] = a[p + 1];
           }
       }
     // overlap(a): a sweep from a to first_grid
     {
       const int low0 = 0 < -o0 ? -o0 : 0;
-      const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
+      const int high0 = T0 * U0 < p_limit - o0 ? T0 * U0 : p_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         int value[U0];
         {
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-            read_a[0][r0] = cf_again(a[y]);
+            read_a[0][r0] = cf_again(a[p]);
 #line 22 "jacobi1d.mf"
-            read_a[1][r0] = cf_again(a[y + 1]);
+            read_a[1][r0] = cf_again(a[p + 1]);
 #line 22 "jacobi1d.mf"
-            read_a[2][r0] = cf_again(a[y + 2]);
+            read_a[2][r0] = cf_again(a[p + 2]);
           }
 #line "jacobi1d.cu"
           #pragma unroll
@@ -592,17 +592,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-          first_grid[y - o0] = value[r0];
+          first_grid[p - o0] = value[r0];
         }
       } else
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int p = o0 + (r0 * T0 + t0);
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
-            first_grid[y - o0] = (a[y] + a[y + 1] + a[y + 2]) / 3;
+            first_grid[p - o0] = (a[p] + a[p + 1] + a[p + 2]) / 3;
         }
     }
 #line "jacobi1d.cu"
@@ -611,20 +611,20 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       // overlap(a): a sweep from first_grid to second_grid
       {
         const int low0 = sweep < -o0 ? -o0 : sweep;
-        const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
+        const int high0 = T0 * U0 - sweep < p_limit - o0 ? T0 * U0 - sweep : p_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];
           {
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(first_grid[y - o0 - 1]);
+              read_a[0][r0] = cf_again(first_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(first_grid[y - o0]);
+              read_a[1][r0] = cf_again(first_grid[p - o0]);
 #line 20 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(first_grid[y - o0 + 1]);
+              read_a[2][r0] = cf_again(first_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -635,18 +635,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
 #line 20 "jacobi1d.mf"
-            second_grid[y - o0] = value[r0];
+            second_grid[p - o0] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
-              second_grid[y - o0] =
-                  (first_grid[y - o0 - 1] + first_grid[y - o0] + first_grid[y - o0 + 1]) / 3;
+              second_grid[p - o0] =
+                  (first_grid[p - o0 - 1] + first_grid[p - o0] + first_grid[p - o0 + 1]) / 3;
           }
       }
 #line "jacobi1d.cu"
@@ -655,21 +655,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
         // overlap(a): a sweep from second_grid to first_grid
         {
           const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-          const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
-              : y_limit - o0;
+          const int high0 = T0 * U0 - (sweep + 1) < p_limit - o0 ? T0 * U0 - (sweep + 1)
+              : p_limit - o0;
           if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
             int value[U0];
             {
               int read_a[3][U0];
               #pragma unroll
               for (int r0 = 0; r0 < U0; r0++) {
-                const int y = o0 + (r0 * T0 + t0);
+                const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-                read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+                read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
-                read_a[1][r0] = cf_again(second_grid[y - o0]);
+                read_a[1][r0] = cf_again(second_grid[p - o0]);
 #line 22 "jacobi1d.mf"
-                read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+                read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
               }
 #line "jacobi1d.cu"
               #pragma unroll
@@ -680,18 +680,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-              first_grid[y - o0] = value[r0];
+              first_grid[p - o0] = value[r0];
             }
           } else
 #line "jacobi1d.cu"
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
               if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
-                first_grid[y - o0] =
-                    (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+                first_grid[p - o0] =
+                    (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1]) / 3;
             }
         }
 #line "jacobi1d.cu"
@@ -699,20 +699,20 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
       } else {
         // overlap(a): a sweep from second_grid to a
         const int low0 = K - 1 < -o0 ? -o0 : K - 1;
-        const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+        const int high0 = T0 * U0 - (K - 1) < p_limit - o0 ? T0 * U0 - (K - 1) : p_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           int value[U0];
           {
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int y = o0 + (r0 * T0 + t0);
+              const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-              read_a[0][r0] = cf_again(second_grid[y - o0 - 1]);
+              read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
-              read_a[1][r0] = cf_again(second_grid[y - o0]);
+              read_a[1][r0] = cf_again(second_grid[p - o0]);
 #line 22 "jacobi1d.mf"
-              read_a[2][r0] = cf_again(second_grid[y - o0 + 1]);
+              read_a[2][r0] = cf_again(second_grid[p - o0 + 1]);
             }
 #line "jacobi1d.cu"
             #pragma unroll
@@ -723,18 +723,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
 #line 22 "jacobi1d.mf"
-            a[N + y + 1] = value[r0];
+            a[N + p + 1] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int p = o0 + (r0 * T0 + t0);
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
-              a[N + y + 1] =
-                  (second_grid[y - o0 - 1] + second_grid[y - o0] + second_grid[y - o0 + 1]) / 3;
+              a[N + p + 1] =
+                  (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1]) / 3;
           }
       }
     }
@@ -815,16 +815,16 @@ static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(jacobi1d_tile<128, 1, 16, 2>), {} },
     { CF_KERNEL(jacobi1d_tile<128, 1, 16, 1>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_p_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
+  int cf_given_p_limit = (int)cf_given_p_limit_wide;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
+      "cf_given_p_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, 0 };
+  void *cf_arguments[] = { &a, &N, &t, &cf_given_p_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
@@ -835,10 +835,10 @@ static int jacobi1d_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(jacobi1d_time<256, 4, 19, 6>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_p_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
+  int cf_given_p_limit = (int)cf_given_p_limit_wide;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
+      "cf_given_p_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -846,7 +846,7 @@ static int jacobi1d_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, &cf_sweeps, 0 };
+  void *cf_arguments[] = { &a, &N, &t, &cf_given_p_limit, &cf_sweeps, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -31,39 +31,39 @@ template <int T0, int U0, int M>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
     const float *__restrict__ x,
     float *__restrict__ y,
-    int y_1_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 6 "local_array.mf"
       float power[4];
       power[0] = 1;
-      float x_of = x[y_1];
+      float x_of = x[i];
 #line 8 "local_array.mf"
       for (int k = 0; k < 3; k++)
         power[1 + k] = power[k] * x_of;
-      y[y_1] = power[3] - power[2];
+      y[i] = power[3] - power[2];
     }
   } else
 #line "local_array.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit) {
 #line 6 "local_array.mf"
         float power[4];
         power[0] = 1;
-        float x_of = x[y_1];
+        float x_of = x[i];
 #line 8 "local_array.mf"
         for (int k = 0; k < 3; k++)
           power[1 + k] = power[k] * x_of;
-        y[y_1] = power[3] - power[2];
+        y[i] = power[3] - power[2];
       }
     }
 #line "local_array.cu"
@@ -98,16 +98,16 @@ static int local_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     { CF_KERNEL(local_tile<256, 4, 8>), {} },
     { CF_KERNEL(local_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

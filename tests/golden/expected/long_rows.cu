@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
     long y_stride1,
     int b,
     int hw,
-    int y_1_limit,
+    int k_limit,
     int i_limit,
     int p_limit)
 {
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= k_limit) {
     float sum[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -142,17 +142,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int k = o0 + (r0 * T0 + t0);
 #line 9 "long_rows.mf"
-          sum[r0] += x[i * x_stride0 + y_1 * x_stride1 + p];
+          sum[r0] += x[i * x_stride0 + k * x_stride1 + p];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int k = o0 + (r0 * T0 + t0);
 #line 10 "long_rows.mf"
-          squares[r0] += x[i * x_stride0 + y_1 * x_stride1 + p]
-              * x[i * x_stride0 + y_1 * x_stride1 + p];
+          squares[r0] += x[i * x_stride0 + k * x_stride1 + p]
+              * x[i * x_stride0 + k * x_stride1 + p];
         }
       }
 #line "long_rows.cu"
@@ -167,9 +167,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       float read_gain[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int k = o0 + (r0 * T0 + t0);
 #line 13 "long_rows.mf"
-        read_gain[r0] = cf_again(gain[y_1]);
+        read_gain[r0] = cf_again(gain[k]);
       }
 #line "long_rows.cu"
       #pragma unroll
@@ -184,16 +184,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int k = o0 + (r0 * T0 + t0);
 #line 16 "long_rows.mf"
-          value[r0] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean[r0]) * scale[r0];
+          value[r0] = (x[i * x_stride0 + k * x_stride1 + p] - mean[r0]) * scale[r0];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int k = o0 + (r0 * T0 + t0);
 #line 16 "long_rows.mf"
-          y[i * y_stride0 + y_1 * y_stride1 + p] = value[r0];
+          y[i * y_stride0 + k * y_stride1 + p] = value[r0];
         }
       }
   } else if (U0 * 2 <= 24) {
@@ -214,17 +214,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+          const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
 #line 9 "long_rows.mf"
-          sum[r0] += x[i * x_stride0 + y_1 * x_stride1 + p];
+          sum[r0] += x[i * x_stride0 + k * x_stride1 + p];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+          const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
 #line 10 "long_rows.mf"
-          squares[r0] += x[i * x_stride0 + y_1 * x_stride1 + p]
-              * x[i * x_stride0 + y_1 * x_stride1 + p];
+          squares[r0] += x[i * x_stride0 + k * x_stride1 + p]
+              * x[i * x_stride0 + k * x_stride1 + p];
         }
       }
 #line "long_rows.cu"
@@ -239,9 +239,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       float read_gain[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+        const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
 #line 13 "long_rows.mf"
-        read_gain[r0] = cf_again(gain[y_1]);
+        read_gain[r0] = cf_again(gain[k]);
       }
 #line "long_rows.cu"
       #pragma unroll
@@ -256,40 +256,38 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+          const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
 #line 16 "long_rows.mf"
-          value[r0] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean[r0]) * scale[r0];
+          value[r0] = (x[i * x_stride0 + k * x_stride1 + p] - mean[r0]) * scale[r0];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+          const int k = o0 + (r0 * T0 + t0);
+          if (k < k_limit)
 #line 16 "long_rows.mf"
-            y[i * y_stride0 + y_1 * y_stride1 + p] = value[r0];
+            y[i * y_stride0 + k * y_stride1 + p] = value[r0];
         }
       }
   } else
 #line "long_rows.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int k = o0 + (r0 * T0 + t0);
+      if (k < k_limit) {
 #line 6 "long_rows.mf"
         float sum = 0.0f;
 #line 6 "long_rows.mf"
         float squares = 0.0f;
         for (int i = 0; i < i_limit; i++)
           for (int p = 0; p < p_limit; p++) {
-            sum += x[i * x_stride0 + y_1 * x_stride1 + p];
-            squares += x[i * x_stride0 + y_1 * x_stride1 + p]
-                * x[i * x_stride0 + y_1 * x_stride1 + p];
+            sum += x[i * x_stride0 + k * x_stride1 + p];
+            squares += x[i * x_stride0 + k * x_stride1 + p] * x[i * x_stride0 + k * x_stride1 + p];
           }
-#line 12 "long_rows.mf"
         float mean = sum / (b * hw);
-        float scale = gain[y_1] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
+        float scale = gain[k] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
         for (int i = 0; i < i_limit; i++)
           for (int p = 0; p < p_limit; p++)
-            y[i * y_stride0 + y_1 * y_stride1 + p] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean)
+            y[i * y_stride0 + k * y_stride1 + p] = (x[i * x_stride0 + k * x_stride1 + p] - mean)
                 * scale;
       }
     }
@@ -307,7 +305,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
     long y_stride1,
     int b,
     int hw,
-    int y_1_limit,
+    int k_limit,
     int i_p_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -321,7 +319,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
   float *const told_sum = (float *)(cf_pieces + (T0 * S + 32) * 4);
   float *const told_squares = (float *)(cf_pieces + (T0 * S + T0 + 32) * 4);
   const int point = o0 + t0;
-  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  const int k = point < k_limit ? point : k_limit - 1;
 #line 6 "long_rows.mf"
   float sum = 0.0f;
 #line 6 "long_rows.mf"
@@ -337,7 +335,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
 #line "long_rows.cu"
       const int i = i_p / hw;
       const int p = i_p % hw;
-      row_value[i_p - base] = x[i * x_stride0 + y_1 * x_stride1 + p];
+      row_value[i_p - base] = x[i * x_stride0 + k * x_stride1 + p];
     }
     __syncthreads();
     if (lane == 0) {
@@ -379,18 +377,17 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
   squares = told_squares[t0];
 #line 12 "long_rows.mf"
   float mean = sum / (b * hw);
-  float scale = gain[y_1] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
+  float scale = gain[k] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
 #line "long_rows.cu"
   // distribute(y, x): the lanes of a row share the steps of i_p_1
-  if (point < y_1_limit)
+  if (point < k_limit)
 #line 14 "long_rows.mf"
     for (int i_p_1 = lane; i_p_1 < i_p_limit; i_p_1 += D) {
 #line "long_rows.cu"
       const int i = i_p_1 / hw;
       const int p = i_p_1 % hw;
 #line 16 "long_rows.mf"
-      y[i * y_stride0 + y_1 * y_stride1 + p] = (x[i * x_stride0 + y_1 * x_stride1 + p] - mean)
-          * scale;
+      y[i * y_stride0 + k * y_stride1 + p] = (x[i * x_stride0 + k * x_stride1 + p] - mean) * scale;
     }
 #line "long_rows.cu"
 }
@@ -498,10 +495,10 @@ static int long_rows_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
   if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
       "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(c); // c
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(c); // c
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const long long cf_given_i_limit_wide = cf_limit(b); // b
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
@@ -517,7 +514,7 @@ static int long_rows_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   };
   void *cf_arguments[] =
       { &x, &gain, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_y_stride0, &cf_given_y_stride1, &b, &hw,
-      &cf_given_y_1_limit, &cf_given_i_limit, &cf_given_p_limit, 0 };
+      &cf_given_k_limit, &cf_given_i_limit, &cf_given_p_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -546,10 +543,10 @@ static int long_rows_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
   if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
       "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(c); // c
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(c); // c
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
+      "cf_given_k_limit")) return cf_state->status;
   const long long cf_given_i_p_limit_wide = cf_limit(cf_mul(b, hw)); // b * hw
   int cf_given_i_p_limit = (int)cf_given_i_p_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_p_limit_wide, (long long)cf_given_i_p_limit,
@@ -561,7 +558,7 @@ static int long_rows_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   void *cf_arguments[] =
       { &x, &gain, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_y_stride0, &cf_given_y_stride1, &b, &hw,
-      &cf_given_y_1_limit, &cf_given_i_p_limit, 0 };
+      &cf_given_k_limit, &cf_given_i_p_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

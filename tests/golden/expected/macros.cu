@@ -70,14 +70,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
     const float *__restrict__ a,
     float *__restrict__ c,
     long c_stride0,
-    int y_limit)
+    int p_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(c): U0 points a thread
-  if (o0 + T0 * U0 <= y_limit) {
+  if (o0 + T0 * U0 <= p_limit) {
     float s[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -86,23 +86,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int p = o0 + (r0 * T0 + t0);
 #line 36 "macros.mf"
-      s[r0] += 0.25f * a[y];
+      s[r0] += 0.25f * a[p];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int p = o0 + (r0 * T0 + t0);
 #line 36 "macros.mf"
-      s[r0] += 0.5f * a[y + 1];
+      s[r0] += 0.5f * a[p + 1];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int p = o0 + (r0 * T0 + t0);
 #line 36 "macros.mf"
-      s[r0] += 0.25f * a[y + 2];
+      s[r0] += 0.25f * a[p + 2];
     }
 #line "macros.cu"
     {
@@ -116,9 +116,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int p = o0 + (r0 * T0 + t0);
 #line 37 "macros.mf"
-        c[y * c_stride0] = value[r0];
+        c[p * c_stride0] = value[r0];
       }
     }
   } else if (U0 <= 24) {
@@ -131,23 +131,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int p = o0 + (r0 * T0 + t0) < p_limit - 1 ? o0 + (r0 * T0 + t0) : p_limit - 1;
 #line 36 "macros.mf"
-      s[r0] += 0.25f * a[y];
+      s[r0] += 0.25f * a[p];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int p = o0 + (r0 * T0 + t0) < p_limit - 1 ? o0 + (r0 * T0 + t0) : p_limit - 1;
 #line 36 "macros.mf"
-      s[r0] += 0.5f * a[y + 1];
+      s[r0] += 0.5f * a[p + 1];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int p = o0 + (r0 * T0 + t0) < p_limit - 1 ? o0 + (r0 * T0 + t0) : p_limit - 1;
 #line 36 "macros.mf"
-      s[r0] += 0.25f * a[y + 2];
+      s[r0] += 0.25f * a[p + 2];
     }
 #line "macros.cu"
     {
@@ -161,26 +161,26 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (y < y_limit)
+        const int p = o0 + (r0 * T0 + t0);
+        if (p < p_limit)
 #line 37 "macros.mf"
-          c[y * c_stride0] = value[r0];
+          c[p * c_stride0] = value[r0];
       }
     }
   } else
 #line "macros.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit) {
+      const int p = o0 + (r0 * T0 + t0);
+      if (p < p_limit) {
 #line 34 "macros.mf"
         float s = 0;
 #line 36 "macros.mf"
-        s += 0.25f * a[y];
+        s += 0.25f * a[p];
 #line 36 "macros.mf"
-        s += 0.5f * a[y + 1];
+        s += 0.5f * a[p + 1];
 #line 36 "macros.mf"
-        s += 0.25f * a[y + 2];
-        c[y * c_stride0] = (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 < -4.5f ? -4.5f
+        s += 0.25f * a[p + 2];
+        c[p * c_stride0] = (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 < -4.5f ? -4.5f
             : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2 > 4.5f ? 4.5f
             : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2;
       }
@@ -241,16 +241,16 @@ static int macros_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y_limit_wide = cf_limit(n); // n
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_p_limit_wide = cf_limit(n); // n
+  int cf_given_p_limit = (int)cf_given_p_limit_wide;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
+      "cf_given_p_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &c, &cf_given_c_stride0, &cf_given_y_limit, 0 };
+  void *cf_arguments[] = { &a, &c, &cf_given_c_stride0, &cf_given_p_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -252,8 +252,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     long a_stride0,
     long b_stride0,
     long c_stride0,
-    int y0_limit,
-    int y1_limit,
+    int p_limit,
+    int q_limit,
     int k_z_limit)
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
@@ -263,8 +263,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
   const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
-  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks0 = (p_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks1 = (q_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * blocks1;
   const int first = 8 * (block / group);
   const int height = blocks0 - first < 8 ? blocks0 - first : 8;
@@ -276,10 +276,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   float *const shared_b = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_z_limit, thread);
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, p_limit - o0, k_z_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, k_z_limit,
-      y1_limit - o1, thread);
+      q_limit - o1, thread);
   // accumulate(c): U0 x U1 values in registers while the loop runs
   float private_c[U0][U1];
   #pragma unroll
@@ -290,13 +290,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
+    const int p = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (p < p_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-        if (y1 < y1_limit)
-          private_c[r0][r1] = c[y0 * c_stride0 + y1];
+        const int q = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+        if (q < q_limit)
+          private_c[r0][r1] = c[p * c_stride0 + q];
       }
     }
   }
@@ -386,13 +386,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     const int e1 = cf_again(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit) {
+      const int p = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      if (p < p_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-          if (y1 < y1_limit)
-            c[y0 * c_stride0 + y1] = private_c[r0][r1];
+          const int q = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          if (q < q_limit)
+            c[p * c_stride0 + q] = private_c[r0][r1];
         }
       }
     }
@@ -417,12 +417,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
         const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-        const int y0 = e0
+        const int p = e0
             + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
-        const int y1 = e1 + (fours * (4 * T1) + column);
-        if (y0 < y0_limit)
-          if (y1 < y1_limit)
-            c[y0 * c_stride0 + y1] = value;
+        const int q = e1 + (fours * (4 * T1) + column);
+        if (p < p_limit)
+          if (q < q_limit)
+            c[p * c_stride0 + q] = value;
       }
     }
   }
@@ -632,14 +632,14 @@ static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), ub1)); // dim1 * s * ub1
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_p_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
+  int cf_given_p_limit = (int)cf_given_p_limit_wide;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
+      "cf_given_p_limit")) return cf_state->status;
+  const long long cf_given_q_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), ub1)); // dim1 * s * ub1
+  int cf_given_q_limit = (int)cf_given_q_limit_wide;
+  if (!cf_fits(cf_state, cf_given_q_limit_wide, (long long)cf_given_q_limit,
+      "cf_given_q_limit")) return cf_state->status;
   const long long cf_given_k_z_limit_wide = cf_limit(cf_mul(cf_div(n, B0), B0)); // n / B0 * B0
   int cf_given_k_z_limit = (int)cf_given_k_z_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_z_limit_wide, (long long)cf_given_k_z_limit,
@@ -653,8 +653,8 @@ static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))),
   };
   void *cf_arguments[] =
-      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_k_z_limit, 0 };
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_p_limit, &cf_given_q_limit,
+      &cf_given_k_z_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

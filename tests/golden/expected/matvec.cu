@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
     const float *__restrict__ x,
     float *__restrict__ y,
     long a_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
   const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
-      y_1_limit - o0, j_limit, thread);
+      i_limit - o0, j_limit, thread);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, j_limit, thread);
   // accumulate(sum): U0 values in registers while the loop runs
@@ -185,10 +185,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = e0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+      const int i = e0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 15 "matvec.mf"
-        y[y_1] = sum[r0];
+        y[i] = sum[r0];
     }
   }
 #line "matvec.cu"
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
     const float *__restrict__ x,
     float *__restrict__ y,
     long a_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -213,9 +213,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
   float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
   const int point = o0 + t0;
-  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  const int i = point < i_limit ? point : i_limit - 1;
   // stage(a, x): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_a, &a[y_1 * a_stride0], j_limit, lane);
+  cf_stage_row<cf_together == 4, D>(row_a, &a[i * a_stride0], j_limit, lane);
   cf_stage_row<cf_together == 4, T0 * D>(row_x, &x[0], j_limit, threadIdx.x);
   cf_commit();
 #line 12 "matvec.mf"
@@ -252,9 +252,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
       sum += row_a[j] * row_x[j];
   }
 #line "matvec.cu"
-  if (lane == 0 && point < y_1_limit)
+  if (lane == 0 && point < i_limit)
 #line 15 "matvec.mf"
-    y[y_1] = sum;
+    y[i] = sum;
 #line "matvec.cu"
 }
 
@@ -354,10 +354,10 @@ static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
       "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -367,7 +367,7 @@ static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { cf_mul(T0, H), 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }
@@ -395,10 +395,10 @@ static int matvec_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
       "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -408,7 +408,7 @@ static int matvec_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { cf_mul(T0, D), 1, 1 },
     cf_add(cf_mul(S, T0), cf_add(S, 32)), // T0*S + S + 32 words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

@@ -47,52 +47,52 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
     int *__restrict__ a,
     int m,
     int t,
-    int y_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(a): U0 points a thread
-  if (o0 + T0 * U0 <= y_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     int value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 8 "openacc.c"
-      value[r0] = a[(long)t * m + y] + a[(long)(t - 1) * m + y];
+      value[r0] = a[(long)t * m + i] + a[(long)(t - 1) * m + i];
     }
 #line "openacc.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 8 "openacc.c"
-      a[(long)t * m + y] = value[r0];
+      a[(long)t * m + i] = value[r0];
     }
   } else if (U0 * 2 <= 24) {
 #line "openacc.cu"
     int value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 8 "openacc.c"
-      value[r0] = a[(long)t * m + y] + a[(long)(t - 1) * m + y];
+      value[r0] = a[(long)t * m + i] + a[(long)(t - 1) * m + i];
     }
 #line "openacc.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 8 "openacc.c"
-        a[(long)t * m + y] = value[r0];
+        a[(long)t * m + i] = value[r0];
     }
   } else
 #line "openacc.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (y < y_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 8 "openacc.c"
-        a[(long)t * m + y] += a[(long)(t - 1) * m + y];
+        a[(long)t * m + i] += a[(long)(t - 1) * m + i];
     }
 #line "openacc.cu"
 }
@@ -246,16 +246,16 @@ static int openacc_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
     { CF_KERNEL(openacc_1_tile<256, 4, 8>), {} },
     { CF_KERNEL(openacc_1_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(m); // m
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &m, &t, &cf_given_y_limit, 0 };
+  void *cf_arguments[] = { &a, &m, &t, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

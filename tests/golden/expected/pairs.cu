@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     long x_stride0,
     long x_2_stride0,
     long d_stride0,
-    int y0_limit,
+    int i_limit,
     int y1_limit,
     int k_limit,
     int rows,
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
   const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
-  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
   const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * columns;
   const int first = 8 * (block / group);
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   float *const shared_x_2 = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
   // stage(x): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_x(&x[o0 * x_stride0], x_stride0, y0_limit - o0, k_limit, thread);
+      T0 * T1> feed_x(&x[o0 * x_stride0], x_stride0, i_limit - o0, k_limit, thread);
   // stage(x): T1*U1 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4,
       T0 * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
@@ -337,14 +337,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       const int e1 = cf_again(o1);
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-        if (y0 < y0_limit) {
+        const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+        if (i < i_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-            if (y1 < y1_limit && y0 + 1 <= 1 + y1)
+            if (y1 < y1_limit && i + 1 <= 1 + y1)
 #line 10 "pairs.mf"
-              d[y0 * d_stride0 + (1 + y1)] = sum[r0][r1];
+              d[i * d_stride0 + (1 + y1)] = sum[r0][r1];
           }
         }
       }
@@ -370,13 +370,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
         #pragma unroll
         for (int turn = 0; turn < 4 * U0; turn++) {
           const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-          const int y0 = e0
+          const int i = e0
               + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
           const int y1 = e1 + (fours * (4 * T1) + column);
-          if (y0 < y0_limit)
-            if (y1 < y1_limit && y0 + 1 <= 1 + y1)
+          if (i < i_limit)
+            if (y1 < y1_limit && i + 1 <= 1 + y1)
 #line 10 "pairs.mf"
-              d[y0 * d_stride0 + (1 + y1)] = value;
+              d[i * d_stride0 + (1 + y1)] = value;
         }
       }
     }
@@ -597,10 +597,10 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
   if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
       "cf_given_d_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(n); // n
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 1)); // n - 1
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
   if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
@@ -626,7 +626,7 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(8, cf_mul(D, S)))),
   };
   void *cf_arguments[] =
-      { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_y0_limit,
+      { &x, &x, &d, &cf_given_x_stride0, &cf_given_x_2_stride0, &cf_given_d_stride0, &cf_given_i_limit,
       &cf_given_y1_limit, &cf_given_k_limit, &cf_given_rows, &cf_given_columns, &cf_given_mirror, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);

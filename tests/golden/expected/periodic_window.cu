@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
     int m,
     int n,
     int r,
-    int y0_limit,
-    int y1_limit,
+    int i_limit,
+    int j_limit,
     int y_limit,
     int x_limit)
 {
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       + (T0 * T1 * U0 * U1 * S + T0 * U0 * D * S + T1 * U1 * D * S + D * D * S + 4 * T0 * U0 * S
       + 3 * D * S - T1 * U1 * S - 4 * S) * 4);
   const int thread = t0 * T1 + t1;
-  const int rows0 = y0_limit - o0 < T0 * U0 ? y0_limit - o0 : T0 * U0;
-  const int rows1 = y1_limit - o1 < T1 * U1 ? y1_limit - o1 : T1 * U1;
+  const int rows0 = i_limit - o0 < T0 * U0 ? i_limit - o0 : T0 * U0;
+  const int rows1 = j_limit - o1 < T1 * U1 ? j_limit - o1 : T1 * U1;
   // stage(in): boxes of (T0*U0 + D - 1) x (T1*U1 + D - 1) elements into shared memory, S - 1 pieces ahead
   cf_box<float, 1, T0 * T1, 1, 1, T0 * U0 + D - 1, T1 * U1 + D - 1, 0, 0, T1 * U1 + D + 4,
       1> feed_in(0, 0, in_stride0, thread);
@@ -149,8 +149,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       feed_in.stage_from([&](int, int, int at2, int at3) {
         return &in[(o0 + y_ahead + (m - r) + at2) % m * in_stride0
             + (o1 + x_ahead + (n - r) + at3) % n];
-      }, shared_in + ahead * ((T0 * U0 + D - 1) * (T1 * U1 + D + 4)), 1, 1, y_left + rows0 - 1,
-          x_left + rows1 - 1);
+      }, shared_in + ahead * ((T0 * U0 + D - 1) * (T1 * U1 + D + 4)), 1, 1, rows0 + y_left - 1,
+          rows1 + x_left - 1);
       feed_w.stage(shared_w + ahead * (D * (D + 4)), &w[y_ahead * w_stride0 + x_ahead], 1, 1,
           y_left, x_left);
       x_ahead += D;
@@ -173,8 +173,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
         feed_in.stage_from([&](int, int, int at2, int at3) {
           return &in[(o0 + y_ahead + (m - r) + at2) % m * in_stride0
               + (o1 + x_ahead + (n - r) + at3) % n];
-        }, shared_in + last * ((T0 * U0 + D - 1) * (T1 * U1 + D + 4)), 1, 1, y_left + rows0 - 1,
-            x_left + rows1 - 1);
+        }, shared_in + last * ((T0 * U0 + D - 1) * (T1 * U1 + D + 4)), 1, 1, rows0 + y_left - 1,
+            rows1 + x_left - 1);
         feed_w.stage(shared_w + last * (D * (D + 4)), &w[y_ahead * w_stride0 + x_ahead], 1, 1,
             y_left, x_left);
         x_ahead += D;
@@ -230,14 +230,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (r0 * T0 + t0);
-    if (y0 < y0_limit) {
+    const int i = e0 + (r0 * T0 + t0);
+    if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (t1 * U1 + r1);
-        if (y1 < y1_limit)
+        const int j = e1 + (t1 * U1 + r1);
+        if (j < j_limit)
 #line 12 "periodic_window.mf"
-          out[y0 * out_stride0 + y1] = sum[r0][r1];
+          out[i * out_stride0 + j] = sum[r0][r1];
       }
     }
   }
@@ -350,14 +350,14 @@ static int periodic_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_insta
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
   if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
       "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(m); // m
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_y_limit_wide = cf_limit(cf_add(cf_add(r, r), 1)); // r + r + 1
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
   if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
@@ -380,8 +380,8 @@ static int periodic_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_insta
         cf_add(cf_mul(S, cf_mul(T1, U1)), cf_mul(4, S))),
   };
   void *cf_arguments[] =
-      { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_out_stride0, &m, &n, &r, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_y_limit, &cf_given_x_limit, 0 };
+      { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_out_stride0, &m, &n, &r, &cf_given_i_limit,
+      &cf_given_j_limit, &cf_given_y_limit, &cf_given_x_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }

@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
     const float *__restrict__ x,
     float *__restrict__ y,
     long a_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
@@ -125,10 +125,10 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
   const int o0 = i0 * (T0 * U0);
   float *const parts_sum = (float *)cf_pieces;
   // split_reduction(a, x): the lanes of a row share the steps and the sum
-  const int y_1 = o0 + t0;
+  const int i = o0 + t0;
   float sum;
   sum = 0;
-  if (y_1 < y_1_limit) {
+  if (i < i_limit) {
     const int steps = j_limit / (4 * D * S);
     for (int step = 0; step < steps; step++) {
       float fragment_a[S][4];
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
       #pragma unroll
       for (int turn = 0; turn < S; turn++) {
         const int first = step * (4 * D * S) + 4 * (turn * D + lane);
-        cf_vectors<cf_together, 4, 4>(&fragment_a[turn][0], &a[y_1 * a_stride0 + first]);
+        cf_vectors<cf_together, 4, 4>(&fragment_a[turn][0], &a[i * a_stride0 + first]);
         cf_vectors<cf_together, 4, 4>(&fragment_x[turn][0], &x[first]);
       }
       #pragma unroll
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
     for (int z = lane; z < j_limit - steps * (4 * D * S); z += D) {
       const int j = steps * (4 * D * S) + z;
 #line 8 "reassociated.mf"
-      sum += a[y_1 * a_stride0 + j] * x[j];
+      sum += a[i * a_stride0 + j] * x[j];
     }
   }
 #line "reassociated.cu"
@@ -162,12 +162,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
       parts_sum[threadIdx.x] += parts_sum[threadIdx.x + reach];
     __syncthreads();
   }
-  if (lane == 0 && y_1 < y_1_limit) {
+  if (lane == 0 && i < i_limit) {
 #line 6 "reassociated.mf"
     float sum = 0;
     sum += parts_sum[threadIdx.x];
 #line 9 "reassociated.mf"
-    y[y_1] = sum;
+    y[i] = sum;
   }
 #line "reassociated.cu"
 }
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
     const float *__restrict__ x,
     float *__restrict__ y,
     long a_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -191,9 +191,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
   float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
   const int point = o0 + t0;
-  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  const int i = point < i_limit ? point : i_limit - 1;
   // stage(a, x): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_a, &a[y_1 * a_stride0], j_limit, lane);
+  cf_stage_row<cf_together == 4, D>(row_a, &a[i * a_stride0], j_limit, lane);
   cf_stage_row<cf_together == 4, T0 * D>(row_x, &x[0], j_limit, threadIdx.x);
   cf_commit();
 #line 6 "reassociated.mf"
@@ -230,9 +230,9 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
       sum += row_a[j] * row_x[j];
   }
 #line "reassociated.cu"
-  if (lane == 0 && point < y_1_limit)
+  if (lane == 0 && point < i_limit)
 #line 9 "reassociated.mf"
-    y[y_1] = sum;
+    y[i] = sum;
 #line "reassociated.cu"
 }
 
@@ -330,10 +330,10 @@ static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
       "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -343,7 +343,7 @@ static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     { cf_mul(T0, D), 1, 1 },
     cf_mul(D, T0), // T0*D words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }
@@ -371,10 +371,10 @@ static int reassociated_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
       "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -384,7 +384,7 @@ static int reassociated_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     { cf_mul(T0, D), 1, 1 },
     cf_add(cf_mul(S, T0), cf_add(S, 32)), // T0*S + S + 32 words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

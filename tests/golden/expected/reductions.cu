@@ -267,20 +267,20 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
     int j_parts,
     int j_steps,
     int i_parts,
-    int y0_limit,
-    int y1_limit,
+    int i_part_limit,
+    int j_part_limit,
     int i_turn_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_part_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   // unroll_and_jam(parts_of_float, parts_of_float_1): U0 x U1 points a thread
-  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+  if (o0 + T0 * U0 <= i_part_limit && o1 + T1 * U1 <= j_part_limit) {
     float most_1[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -312,24 +312,25 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int i_part = o0 + (t0 * U0 + r0);
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int j_part = o1 + (r1 * T1 + t1);
 #line 10 "reductions.c"
-          if (i_turn * i_parts + y0 < n)
+          if (i_turn * i_parts + i_part < n)
             for (int j_turn = 0; j_turn < j_steps; j_turn++) {
-              norm_1_part[r0][r1] = j_turn * j_parts + y1 < m
+              norm_1_part[r0][r1] = j_turn * j_parts + j_part < m
                   ? norm_1_part[r0][r1]
-                  + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
-                  * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
-                  : norm_1_part[r0][r1];
+                  + a[((long)i_turn * i_parts + i_part) * a_stride0
+                  + ((long)j_turn * j_parts + j_part)]
+                  * a[((long)i_turn * i_parts + i_part) * a_stride0
+                  + ((long)j_turn * j_parts + j_part)] : norm_1_part[r0][r1];
 #line 14 "reductions.c"
-              most_1_part[r0][r1] = j_turn * j_parts + y1 < m
-                  ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
-                  + ((long)j_turn * j_parts + y1)]) > most_1_part[r0][r1]
-                  ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
-                  + ((long)j_turn * j_parts + y1)]) : most_1_part[r0][r1] : most_1_part[r0][r1];
+              most_1_part[r0][r1] = j_turn * j_parts + j_part < m
+                  ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+                  + ((long)j_turn * j_parts + j_part)]) > most_1_part[r0][r1]
+                  ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+                  + ((long)j_turn * j_parts + j_part)]) : most_1_part[r0][r1] : most_1_part[r0][r1];
             }
         }
       }
@@ -347,12 +348,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int i_part = o0 + (t0 * U0 + r0);
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int j_part = o1 + (r1 * T1 + t1);
 #line 10 "reductions.c"
-          parts_of_float[y0 * parts_of_float_stride0 + y1] = value[r0][r1];
+          parts_of_float[i_part * parts_of_float_stride0 + j_part] = value[r0][r1];
         }
       }
     }
@@ -369,23 +370,23 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int i_part = o0 + (t0 * U0 + r0);
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int j_part = o1 + (r1 * T1 + t1);
 #line 10 "reductions.c"
-          parts_of_float_1[y0 * parts_of_float_1_stride0 + y1] = value[r0][r1];
+          parts_of_float_1[i_part * parts_of_float_1_stride0 + j_part] = value[r0][r1];
         }
       }
     }
   } else
 #line "reductions.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      const int i_part = o0 + (t0 * U0 + r0);
+      if (i_part < i_part_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit) {
+          const int j_part = o1 + (r1 * T1 + t1);
+          if (j_part < j_part_limit) {
 #line 10 "reductions.c"
             float most_1 = most;
 #line 10 "reductions.c"
@@ -395,24 +396,25 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line 10 "reductions.c"
             for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
 #line 10 "reductions.c"
-              if (i_turn * i_parts + y0 < n)
+              if (i_turn * i_parts + i_part < n)
                 for (int j_turn = 0; j_turn < j_steps; j_turn++) {
-                  norm_1_part = j_turn * j_parts + y1 < m
+                  norm_1_part = j_turn * j_parts + j_part < m
                       ? norm_1_part
-                      + a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
-                      * a[((long)i_turn * i_parts + y0) * a_stride0 + ((long)j_turn * j_parts + y1)]
-                      : norm_1_part;
+                      + a[((long)i_turn * i_parts + i_part) * a_stride0
+                      + ((long)j_turn * j_parts + j_part)]
+                      * a[((long)i_turn * i_parts + i_part) * a_stride0
+                      + ((long)j_turn * j_parts + j_part)] : norm_1_part;
 #line 14 "reductions.c"
-                  most_1_part = j_turn * j_parts + y1 < m
-                      ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
-                      + ((long)j_turn * j_parts + y1)]) > most_1_part
-                      ? fabsf(a[((long)i_turn * i_parts + y0) * a_stride0
-                      + ((long)j_turn * j_parts + y1)]) : most_1_part : most_1_part;
+                  most_1_part = j_turn * j_parts + j_part < m
+                      ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+                      + ((long)j_turn * j_parts + j_part)]) > most_1_part
+                      ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+                      + ((long)j_turn * j_parts + j_part)]) : most_1_part : most_1_part;
                 }
 #line 10 "reductions.c"
-            parts_of_float[y0 * parts_of_float_stride0 + y1] = norm_1_part;
+            parts_of_float[i_part * parts_of_float_stride0 + j_part] = norm_1_part;
 #line 10 "reductions.c"
-            parts_of_float_1[y0 * parts_of_float_1_stride0 + y1] = most_1_part;
+            parts_of_float_1[i_part * parts_of_float_1_stride0 + j_part] = most_1_part;
           }
         }
     }
@@ -426,7 +428,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
     const float *__restrict__ parts_of_float_1,
     float norm,
     float most,
-    int y_limit,
+    int once_limit,
     int i_fold_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
@@ -439,12 +441,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
   float *const parts_norm_1_whole = (float *)cf_pieces;
   float *const parts_most_1_whole = (float *)(cf_pieces + T0 * D * 4);
   // split_reduction(parts_of_float, parts_of_float_1): the lanes of a row share the steps and the sum
-  const int y = o0 + t0;
+  const int once = o0 + t0;
   float norm_1_whole;
   float most_1_whole;
   norm_1_whole = 0;
   most_1_whole = 0;
-  if (y < y_limit) {
+  if (once < once_limit) {
 #line 10 "reductions.c"
     float most_1 = most;
 #line 10 "reductions.c"
@@ -499,7 +501,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
     }
     __syncthreads();
   }
-  if (lane == 0 && y < y_limit) {
+  if (lane == 0 && once < once_limit) {
 #line 10 "reductions.c"
     float norm_1 = norm;
 #line 10 "reductions.c"
@@ -533,7 +535,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
     long y_stride0,
     int n,
     int i_parts,
-    int y_1_limit,
+    int i_part_limit,
     int i_turn_limit)
 {
   const int block = blockIdx.x;
@@ -541,7 +543,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(y, parts_of_unsigned): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_part_limit) {
     unsigned sum_1_part[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -552,11 +554,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i_part = o0 + (r0 * T0 + t0);
 #line 20 "reductions.c"
-        if (i_turn * i_parts + y_1 < (n + 1) / 2) {
-          y[-i_turn * y_stride0 + (n - 2 * y_1 - 1)] = k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
-          sum_1_part[r0] += k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
+        if (i_turn * i_parts + i_part < (n + 1) / 2) {
+          y[-i_turn * y_stride0 + (-(2 * i_part) + n - 1)] =
+              k[-i_turn * k_stride0 + (-(2 * i_part) + n - 1)];
+#line 22 "reductions.c"
+          sum_1_part[r0] += k[-i_turn * k_stride0 + (-(2 * i_part) + n - 1)];
         }
       }
     }
@@ -570,27 +574,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i_part = o0 + (r0 * T0 + t0);
 #line 20 "reductions.c"
-        parts_of_unsigned[y_1] = value[r0];
+        parts_of_unsigned[i_part] = value[r0];
       }
     }
   } else
 #line "reductions.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int i_part = o0 + (r0 * T0 + t0);
+      if (i_part < i_part_limit) {
 #line 20 "reductions.c"
         unsigned sum_1_part = 0;
 #line 20 "reductions.c"
         for (int i_turn = 0; i_turn < i_turn_limit; i_turn++)
 #line 20 "reductions.c"
-          if (i_turn * i_parts + y_1 < (n + 1) / 2) {
-            y[-i_turn * y_stride0 + (n - 2 * y_1 - 1)] = k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
-            sum_1_part += k[-i_turn * k_stride0 + (n - 2 * y_1 - 1)];
+          if (i_turn * i_parts + i_part < (n + 1) / 2) {
+            y[-i_turn * y_stride0 + (-(2 * i_part) + n - 1)] =
+                k[-i_turn * k_stride0 + (-(2 * i_part) + n - 1)];
+#line 22 "reductions.c"
+            sum_1_part += k[-i_turn * k_stride0 + (-(2 * i_part) + n - 1)];
           }
 #line 20 "reductions.c"
-        parts_of_unsigned[y_1] = sum_1_part;
+        parts_of_unsigned[i_part] = sum_1_part;
       }
     }
 #line "reductions.cu"
@@ -601,7 +607,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
     int *__restrict__ total,
     const unsigned *__restrict__ parts_of_unsigned,
     int sum,
-    int y_limit,
+    int once_limit,
     int i_fold_limit)
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
@@ -613,10 +619,10 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
   const int o0 = i0 * (T0 * U0);
   unsigned *const parts_sum_1_whole = (unsigned *)cf_pieces;
   // split_reduction(parts_of_unsigned): the lanes of a row share the steps and the sum
-  const int y = o0 + t0;
+  const int once = o0 + t0;
   unsigned sum_1_whole;
   sum_1_whole = 0;
-  if (y < y_limit) {
+  if (once < once_limit) {
 #line 20 "reductions.c"
     sum_1_whole = 0;
 #line "reductions.cu"
@@ -653,7 +659,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
       parts_sum_1_whole[threadIdx.x] += parts_sum_1_whole[threadIdx.x + reach];
     __syncthreads();
   }
-  if (lane == 0 && y < y_limit) {
+  if (lane == 0 && once < once_limit) {
 #line 20 "reductions.c"
     int sum_1 = sum;
 #line 20 "reductions.c"
@@ -724,14 +730,14 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   long cf_given_parts_of_float_1_stride0 = (long)cf_given_parts_of_float_1_stride0_wide;
   if (!cf_fits(cf_state, cf_given_parts_of_float_1_stride0_wide, (long long)cf_given_parts_of_float_1_stride0,
       "cf_given_parts_of_float_1_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(i_parts); // i_parts
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(j_parts); // j_parts
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_part_limit_wide = cf_limit(i_parts); // i_parts
+  int cf_given_i_part_limit = (int)cf_given_i_part_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_part_limit_wide, (long long)cf_given_i_part_limit,
+      "cf_given_i_part_limit")) return cf_state->status;
+  const long long cf_given_j_part_limit_wide = cf_limit(j_parts); // j_parts
+  int cf_given_j_part_limit = (int)cf_given_j_part_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_part_limit_wide, (long long)cf_given_j_part_limit,
+      "cf_given_j_part_limit")) return cf_state->status;
   const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
   int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit,
@@ -745,8 +751,8 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   void *cf_arguments[] =
       { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &cf_given_parts_of_float_stride0,
-      &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &j_steps, &i_parts, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_i_turn_limit, 0 };
+      &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &j_steps, &i_parts, &cf_given_i_part_limit,
+      &cf_given_j_part_limit, &cf_given_i_turn_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -869,10 +875,10 @@ static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     { CF_KERNEL(reductions_2_tile<1, 1, 1024, 4, 1, 4>), {} },
     { CF_KERNEL(reductions_2_tile<1, 1, 1024, 4, 1, 1>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(1); // 1
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_once_limit_wide = cf_limit(1); // 1
+  int cf_given_once_limit = (int)cf_given_once_limit_wide;
+  if (!cf_fits(cf_state, cf_given_once_limit_wide, (long long)cf_given_once_limit,
+      "cf_given_once_limit")) return cf_state->status;
   const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
   int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit,
@@ -883,7 +889,7 @@ static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     cf_mul(2, cf_mul(D, T0)), // 2*T0*D words of shared memory
   };
   void *cf_arguments[] =
-      { &r, &parts_of_float, &parts_of_float_1, &norm, &most, &cf_given_y_limit, &cf_given_i_fold_limit, 0 };
+      { &r, &parts_of_float, &parts_of_float_1, &norm, &most, &cf_given_once_limit, &cf_given_i_fold_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }
@@ -991,10 +997,10 @@ static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
   if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
       "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(i_parts); // i_parts
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_part_limit_wide = cf_limit(i_parts); // i_parts
+  int cf_given_i_part_limit = (int)cf_given_i_part_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_part_limit_wide, (long long)cf_given_i_part_limit,
+      "cf_given_i_part_limit")) return cf_state->status;
   const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
   int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit,
@@ -1005,7 +1011,7 @@ static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     0, // 0 words of shared memory
   };
   void *cf_arguments[] =
-      { &k, &y, &parts_of_unsigned, &cf_given_k_stride0, &cf_given_y_stride0, &n, &i_parts, &cf_given_y_1_limit,
+      { &k, &y, &parts_of_unsigned, &cf_given_k_stride0, &cf_given_y_stride0, &n, &i_parts, &cf_given_i_part_limit,
       &cf_given_i_turn_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
@@ -1120,10 +1126,10 @@ static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     { CF_KERNEL(reductions_4_tile<1, 1, 1024, 4, 1, 4>), {} },
     { CF_KERNEL(reductions_4_tile<1, 1, 1024, 4, 1, 1>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(1); // 1
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_once_limit_wide = cf_limit(1); // 1
+  int cf_given_once_limit = (int)cf_given_once_limit_wide;
+  if (!cf_fits(cf_state, cf_given_once_limit_wide, (long long)cf_given_once_limit,
+      "cf_given_once_limit")) return cf_state->status;
   const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
   int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit,
@@ -1133,7 +1139,7 @@ static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     { cf_mul(T0, D), 1, 1 },
     cf_mul(D, T0), // T0*D words of shared memory
   };
-  void *cf_arguments[] = { &total, &parts_of_unsigned, &sum, &cf_given_y_limit, &cf_given_i_fold_limit, 0 };
+  void *cf_arguments[] = { &total, &parts_of_unsigned, &sum, &cf_given_once_limit, &cf_given_i_fold_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

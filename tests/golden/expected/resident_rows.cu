@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
     long a_stride0,
     long a_2_stride0,
     long y_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   const int block = blockIdx.x;
@@ -120,22 +120,22 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 6 "resident_rows.mf"
-      most[r0] = a[y_1 * a_stride0];
+      most[r0] = a[i * a_stride0];
     }
 #line 7 "resident_rows.mf"
     for (int j = 0; j < j_limit; j++) {
 #line "resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 9 "resident_rows.mf"
-        most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
+        most[r0] = a_2[i * a_2_stride0 + j] > most[r0] ? a_2[i * a_2_stride0 + j] : most[r0];
       }
     }
 #line "resident_rows.cu"
@@ -152,9 +152,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
           float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
 #line 12 "resident_rows.mf"
-            read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
+            read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
           }
 #line "resident_rows.cu"
           #pragma unroll
@@ -165,17 +165,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line "resident_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 12 "resident_rows.mf"
-          y[y_1 * y_stride0 + j] = value[r0];
+          y[i * y_stride0 + j] = value[r0];
         }
       }
 #line "resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 13 "resident_rows.mf"
-        sum[r0] += y[y_1 * y_stride0 + j];
+        sum[r0] += y[i * y_stride0 + j];
       }
     }
 #line 15 "resident_rows.mf"
@@ -186,9 +186,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
         float read_y[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 16 "resident_rows.mf"
-          read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+          read_y[r0] = cf_again(y[i * y_stride0 + j]);
         }
 #line "resident_rows.cu"
         #pragma unroll
@@ -199,9 +199,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line "resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 16 "resident_rows.mf"
-        y[y_1 * y_stride0 + j] = value[r0];
+        y[i * y_stride0 + j] = value[r0];
       }
     }
   } else if (U0 * 2 <= 24) {
@@ -209,18 +209,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 6 "resident_rows.mf"
-      most[r0] = a[y_1 * a_stride0];
+      most[r0] = a[i * a_stride0];
     }
 #line 7 "resident_rows.mf"
     for (int j = 0; j < j_limit; j++) {
 #line "resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 9 "resident_rows.mf"
-        most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
+        most[r0] = a_2[i * a_2_stride0 + j] > most[r0] ? a_2[i * a_2_stride0 + j] : most[r0];
       }
     }
 #line "resident_rows.cu"
@@ -237,10 +237,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
           float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0)
-                : y_1_limit - 1;
+            const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 12 "resident_rows.mf"
-            read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
+            read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
           }
 #line "resident_rows.cu"
           #pragma unroll
@@ -251,18 +250,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line "resident_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+          const int i = o0 + (r0 * T0 + t0);
+          if (i < i_limit)
 #line 12 "resident_rows.mf"
-            y[y_1 * y_stride0 + j] = value[r0];
+            y[i * y_stride0 + j] = value[r0];
         }
       }
 #line "resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 13 "resident_rows.mf"
-        sum[r0] += y[y_1 * y_stride0 + j];
+        sum[r0] += y[i * y_stride0 + j];
       }
     }
 #line 15 "resident_rows.mf"
@@ -273,9 +272,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
         float read_y[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+          const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 16 "resident_rows.mf"
-          read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+          read_y[r0] = cf_again(y[i * y_stride0 + j]);
         }
 #line "resident_rows.cu"
         #pragma unroll
@@ -286,29 +285,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 #line "resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (i < i_limit)
 #line 16 "resident_rows.mf"
-          y[y_1 * y_stride0 + j] = value[r0];
+          y[i * y_stride0 + j] = value[r0];
       }
     }
   } else
 #line "resident_rows.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit) {
 #line 6 "resident_rows.mf"
-        float most = a[y_1 * a_stride0];
+        float most = a[i * a_stride0];
         for (int j = 0; j < j_limit; j++)
 #line 9 "resident_rows.mf"
-          most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+          most = a_2[i * a_2_stride0 + j] > most ? a_2[i * a_2_stride0 + j] : most;
         float sum = 0.0f;
         for (int j = 0; j < j_limit; j++) {
-          y[y_1 * y_stride0 + j] = expf(a_2[y_1 * a_2_stride0 + j] - most);
-          sum += y[y_1 * y_stride0 + j];
+          y[i * y_stride0 + j] = expf(a_2[i * a_2_stride0 + j] - most);
+          sum += y[i * y_stride0 + j];
         }
         for (int j = 0; j < j_limit; j++)
-          y[y_1 * y_stride0 + j] /= sum;
+          y[i * y_stride0 + j] /= sum;
       }
     }
 #line "resident_rows.cu"
@@ -322,7 +321,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
     long a_stride0,
     long a_2_stride0,
     long y_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -337,12 +336,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
   float *const told_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
   const int point = o0 + t0;
-  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  const int i = point < i_limit ? point : i_limit - 1;
   // stage(a): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_a, &a_2[y_1 * a_2_stride0], j_limit, lane);
+  cf_stage_row<cf_together == 4, D>(row_a, &a_2[i * a_2_stride0], j_limit, lane);
   cf_commit();
 #line 6 "resident_rows.mf"
-  float most = a[y_1 * a_stride0];
+  float most = a[i * a_stride0];
 #line "resident_rows.cu"
   cf_await<0>();
   __syncthreads();
@@ -409,10 +408,10 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   __syncthreads();
   sum = told_sum[t0];
   // distribute(y): the lanes of a row share the steps of j
-  if (point < y_1_limit)
+  if (point < i_limit)
 #line 15 "resident_rows.mf"
     for (int j = lane; j < j_limit; j += D)
-      y[y_1 * y_stride0 + j] = row_y[j] / sum;
+      y[i * y_stride0 + j] = row_y[j] / sum;
 #line "resident_rows.cu"
 }
 
@@ -424,7 +423,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
     long a_stride0,
     long a_2_stride0,
     long y_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -438,16 +437,16 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
   float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
   float *const told_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
   const int point = o0 + t0;
-  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  const int i = point < i_limit ? point : i_limit - 1;
 #line 6 "resident_rows.mf"
-  float most = a[y_1 * a_stride0];
+  float most = a[i * a_stride0];
 #line "resident_rows.cu"
   // distribute(a): the lanes of a row share the steps of j
   const float most_before = most;
 #line 7 "resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
 #line 9 "resident_rows.mf"
-    most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+    most = a_2[i * a_2_stride0 + j] > most ? a_2[i * a_2_stride0 + j] : most;
 #line "resident_rows.cu"
   parts_most[threadIdx.x] = most;
   __syncthreads();
@@ -463,7 +462,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
 #line 7 "resident_rows.mf"
     for (int j = 0; j < j_limit; j++)
 #line 9 "resident_rows.mf"
-      most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+      most = a_2[i * a_2_stride0 + j] > most ? a_2[i * a_2_stride0 + j] : most;
   }
 #line 10 "resident_rows.mf"
   float sum = 0.0f;
@@ -475,11 +474,11 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
     const int count = j_limit - base < S ? j_limit - base : S;
 #line 11 "resident_rows.mf"
     for (int j = base + lane; j < base + count; j += D) {
-      const float y_value = expf(a_2[y_1 * a_2_stride0 + j] - most);
+      const float y_value = expf(a_2[i * a_2_stride0 + j] - most);
 #line "resident_rows.cu"
-      if (point < y_1_limit)
+      if (point < i_limit)
 #line 12 "resident_rows.mf"
-        y[y_1 * y_stride0 + j] = y_value;
+        y[i * y_stride0 + j] = y_value;
 #line "resident_rows.cu"
       row_value[j - base] = y_value;
     }
@@ -516,10 +515,10 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
   __syncthreads();
   sum = told_sum[t0];
   // distribute(y): the lanes of a row share the steps of j
-  if (point < y_1_limit)
+  if (point < i_limit)
 #line 15 "resident_rows.mf"
     for (int j = lane; j < j_limit; j += D)
-      y[y_1 * y_stride0 + j] /= sum;
+      y[i * y_stride0 + j] /= sum;
 #line "resident_rows.cu"
 }
 
@@ -600,10 +599,10 @@ static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
   if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
       "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -614,7 +613,7 @@ static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     0, // 0 words of shared memory
   };
   void *cf_arguments[] =
-      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
       &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
@@ -650,10 +649,10 @@ static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
   if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
       "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -664,7 +663,7 @@ static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     cf_add(cf_mul(D, T0), cf_add(cf_mul(S, T0), cf_add(T0, 32))), // T0*D + T0*S + T0 + 32 words of shared memory
   };
   void *cf_arguments[] =
-      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
       &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
@@ -691,10 +690,10 @@ static int softmax_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
   if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
       "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -705,7 +704,7 @@ static int softmax_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     cf_add(cf_mul(D, T0), cf_add(cf_mul(S, T0), cf_add(T0, 32))), // T0*D + T0*S + T0 + 32 words of shared memory
   };
   void *cf_arguments[] =
-      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
       &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }

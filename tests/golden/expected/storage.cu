@@ -315,8 +315,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     long a_stride0,
     long b_stride0,
     long c_stride0,
-    int y0_limit,
-    int y1_limit,
+    int i_limit,
+    int j_limit,
     int k_limit)
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
@@ -326,8 +326,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
   const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
-  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * blocks1;
   const int first = 8 * (block / group);
   const int height = blocks0 - first < 8 ? blocks0 - first : 8;
@@ -339,10 +339,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<__half, cf_together, D, T1 * U1, 0, D, 0,
-      T0 * T1> feed_b(&b[o1], b_stride0, k_limit, y1_limit - o1, thread);
+      T0 * T1> feed_b(&b[o1], b_stride0, k_limit, j_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   float sum[U0][U1];
   #pragma unroll
@@ -439,14 +439,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     const int e1 = cf_again(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit) {
+      const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-          if (y1 < y1_limit)
+          const int j = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          if (j < j_limit)
 #line 15 "storage.mf"
-            c[y0 * c_stride0 + y1] = __float2half_rn((float)sum[r0][r1]);
+            c[i * c_stride0 + j] = __float2half_rn((float)sum[r0][r1]);
         }
       }
     }
@@ -472,13 +472,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
         const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-        const int y0 = e0
+        const int i = e0
             + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
-        const int y1 = e1 + (fours * (4 * T1) + column);
-        if (y0 < y0_limit)
-          if (y1 < y1_limit)
+        const int j = e1 + (fours * (4 * T1) + column);
+        if (i < i_limit)
+          if (j < j_limit)
 #line 15 "storage.mf"
-            c[y0 * c_stride0 + y1] = __float2half_rn((float)value);
+            c[i * c_stride0 + j] = __float2half_rn((float)value);
       }
     }
   }
@@ -491,7 +491,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     const __nv_bfloat16 *__restrict__ x,
     __nv_bfloat16 *__restrict__ y,
     long a_stride0,
-    int y_1_limit,
+    int i_limit,
     int k_limit)
 {
   static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
@@ -506,7 +506,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<__nv_bfloat16, cf_together, T0 * U0, D, 1, 0, D,
-      T0 * H> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, k_limit, thread);
+      T0 * H> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, thread);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
   cf_feed<__nv_bfloat16, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, k_limit, thread);
   // accumulate(y): U0 values in registers while the loop runs
@@ -517,9 +517,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
       private_y[r0] = __float2bfloat16_rn((float)0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
-        private_y[r0] = y[y_1];
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
+        private_y[r0] = y[i];
     }
   }
   #pragma unroll
@@ -571,9 +571,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = e0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
-        y[y_1] = private_y[r0];
+      const int i = e0 + (r0 * T0 + t0);
+      if (i < i_limit)
+        y[i] = private_y[r0];
     }
   }
 }
@@ -817,14 +817,14 @@ static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(n); // n
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(n); // n
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
@@ -839,8 +839,8 @@ static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
         cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), 2),
   };
   void *cf_arguments[] =
-      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_k_limit, 0 };
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
+      &cf_given_k_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
@@ -1095,10 +1095,10 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
       "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_k_limit_wide = cf_limit(n); // n
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
@@ -1108,7 +1108,7 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { cf_mul(T0, H), 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_k_limit, 0 };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_k_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }

@@ -42,7 +42,7 @@ template <int T0, int U0, int M, int cf_together>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
     const float *__restrict__ a,
     float *__restrict__ b,
-    int y_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
       const int first = o0 + 4 * (vector * T0 + t0);
-      if (0 <= first && first + 4 <= y_limit) {
+      if (0 <= first && first + 4 <= i_limit) {
         // vectorize(a): windows of rows in registers, 4 points at a time
         float value_b[4];
         float window_a[6];
@@ -67,55 +67,55 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
         cf_store_vector<cf_together>(&b[first + 1], &value_b[0]);
       } else
         for (int point = 0; point < 4; point++) {
-          const int y = first + point;
-          if (0 <= y && y < y_limit)
+          const int i = first + point;
+          if (0 <= i && i < i_limit)
 #line 7 "sweeps.mf"
-            b[y + 1] = 0.5f * (a[y] + a[y + 2]);
+            b[i + 1] = 0.5f * (a[i] + a[i + 2]);
         }
     }
   } else {
 #line "sweeps.cu"
     // unroll_and_jam(b): U0 points a thread
-    if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+    if (0 <= o0 && o0 + T0 * U0 <= i_limit) {
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-        value[r0] = 0.5f * (a[y] + a[y + 2]);
+        value[r0] = 0.5f * (a[i] + a[i + 2]);
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-        b[y + 1] = value[r0];
+        b[i + 1] = value[r0];
       }
     } else if (U0 * 3 <= 24) {
 #line "sweeps.cu"
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
-            ? o0 + (r0 * T0 + t0) : y_limit - 1;
+        const int i = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < i_limit - 1
+            ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 7 "sweeps.mf"
-        value[r0] = 0.5f * (a[y] + a[y + 2]);
+        value[r0] = 0.5f * (a[i] + a[i + 2]);
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (0 <= i && i < i_limit)
 #line 7 "sweeps.mf"
-          b[y + 1] = value[r0];
+          b[i + 1] = value[r0];
       }
     } else
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
-        if (0 <= y && y < y_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (0 <= i && i < i_limit)
 #line 7 "sweeps.mf"
-          b[y + 1] = 0.5f * (a[y] + a[y + 2]);
+          b[i + 1] = 0.5f * (a[i] + a[i + 2]);
       }
   }
 #line "sweeps.cu"
@@ -125,7 +125,7 @@ template <int T0, int U0, int K, int M>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
     float *__restrict__ a,
     float *__restrict__ b,
-    int y_limit,
+    int i_limit,
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
@@ -138,42 +138,42 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
   float *const first_grid = (float *)cf_pieces;
   float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
   // stage(b, a): what neighbours read outside of the limits
-  if (o0 < 0 || y_limit < o0 + T0 * U0)
+  if (o0 < 0 || i_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (!(0 <= y && y < y_limit)) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (!(0 <= i && i < i_limit)) {
         if (0)
-          first_grid[y - o0] = b[y + 1];
-        if (0 <= y + 1 && y + 1 < y_limit || 0 <= y - 1 && y - 1 < y_limit)
-          second_grid[y - o0] = a[y + 1];
+          first_grid[i - o0] = b[i + 1];
+        if (0 <= i + 1 && i + 1 < i_limit || 0 <= i - 1 && i - 1 < i_limit)
+          second_grid[i - o0] = a[i + 1];
       }
     }
   // overlap(b): a sweep from a to first_grid
   {
     const int low0 = 0 < -o0 ? -o0 : 0;
-    const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
+    const int high0 = T0 * U0 < i_limit - o0 ? T0 * U0 : i_limit - o0;
     if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-        value[r0] = 0.5f * (a[y] + a[y + 2]);
+        value[r0] = 0.5f * (a[i] + a[i + 2]);
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-        first_grid[y - o0] = value[r0];
+        first_grid[i - o0] = value[r0];
       }
     } else
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
         if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
-          first_grid[y - o0] = 0.5f * (a[y] + a[y + 2]);
+          first_grid[i - o0] = 0.5f * (a[i] + a[i + 2]);
       }
   }
 #line "sweeps.cu"
@@ -182,29 +182,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
     // overlap(a): a sweep from first_grid to second_grid
     {
       const int low0 = sweep < -o0 ? -o0 : sweep;
-      const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
+      const int high0 = T0 * U0 - sweep < i_limit - o0 ? T0 * U0 - sweep : i_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-          value[r0] = first_grid[y - o0];
+          value[r0] = first_grid[i - o0];
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-          second_grid[y - o0] = value[r0];
+          second_grid[i - o0] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
-            second_grid[y - o0] = first_grid[y - o0];
+            second_grid[i - o0] = first_grid[i - o0];
         }
     }
 #line "sweeps.cu"
@@ -213,30 +213,30 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
       // overlap(b): a sweep from second_grid to first_grid
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-        const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
-            : y_limit - o0;
+        const int high0 = T0 * U0 - (sweep + 1) < i_limit - o0 ? T0 * U0 - (sweep + 1)
+            : i_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           float value[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-            value[r0] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
+            value[r0] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
           }
 #line "sweeps.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-            first_grid[y - o0] = value[r0];
+            first_grid[i - o0] = value[r0];
           }
         } else
 #line "sweeps.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
-              first_grid[y - o0] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
+              first_grid[i - o0] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
           }
       }
 #line "sweeps.cu"
@@ -244,29 +244,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
     } else {
       // overlap(b): a sweep from second_grid to b
       const int low0 = K - 1 < -o0 ? -o0 : K - 1;
-      const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+      const int high0 = T0 * U0 - (K - 1) < i_limit - o0 ? T0 * U0 - (K - 1) : i_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-          value[r0] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
+          value[r0] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-          b[y + 1] = value[r0];
+          b[i + 1] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
-            b[y + 1] = 0.5f * (second_grid[y - o0 - 1] + second_grid[y - o0 + 1]);
+            b[i + 1] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
         }
     }
   }
@@ -277,53 +277,53 @@ template <int T0, int U0, int M>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     float *__restrict__ a,
     const float *__restrict__ b,
-    int y_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0) - 1;
   // unroll_and_jam(a): U0 points a thread
-  if (0 <= o0 && o0 + T0 * U0 <= y_limit) {
+  if (0 <= o0 && o0 + T0 * U0 <= i_limit) {
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-      value[r0] = b[y + 1];
+      value[r0] = b[i + 1];
     }
 #line "sweeps.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-      a[y + 1] = value[r0];
+      a[i + 1] = value[r0];
     }
   } else if (U0 * 2 <= 24) {
 #line "sweeps.cu"
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < y_limit - 1
-          ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < i_limit - 1
+          ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 11 "sweeps.mf"
-      value[r0] = b[y + 1];
+      value[r0] = b[i + 1];
     }
 #line "sweeps.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (0 <= y && y < y_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (0 <= i && i < i_limit)
 #line 11 "sweeps.mf"
-        a[y + 1] = value[r0];
+        a[i + 1] = value[r0];
     }
   } else
 #line "sweeps.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (0 <= y && y < y_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (0 <= i && i < i_limit)
 #line 11 "sweeps.mf"
-        a[y + 1] = b[y + 1];
+        a[i + 1] = b[i + 1];
     }
 #line "sweeps.cu"
 }
@@ -332,7 +332,7 @@ template <int T0, int U0, int K, int M>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
     float *__restrict__ a,
     float *__restrict__ b,
-    int y_limit,
+    int i_limit,
     int sweeps)
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
@@ -345,42 +345,42 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   float *const first_grid = (float *)cf_pieces;
   float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
   // stage(a, b): what neighbours read outside of the limits
-  if (o0 < 0 || y_limit < o0 + T0 * U0)
+  if (o0 < 0 || i_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
-      if (!(0 <= y && y < y_limit)) {
-        if (0 <= y + 1 && y + 1 < y_limit || 0 <= y - 1 && y - 1 < y_limit)
-          first_grid[y - o0] = a[y + 1];
+      const int i = o0 + (r0 * T0 + t0);
+      if (!(0 <= i && i < i_limit)) {
+        if (0 <= i + 1 && i + 1 < i_limit || 0 <= i - 1 && i - 1 < i_limit)
+          first_grid[i - o0] = a[i + 1];
         if (0)
-          second_grid[y - o0] = b[y + 1];
+          second_grid[i - o0] = b[i + 1];
       }
     }
   // overlap(a): a sweep from b to first_grid
   {
     const int low0 = 0 < -o0 ? -o0 : 0;
-    const int high0 = T0 * U0 < y_limit - o0 ? T0 * U0 : y_limit - o0;
+    const int high0 = T0 * U0 < i_limit - o0 ? T0 * U0 : i_limit - o0;
     if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-        value[r0] = b[y + 1];
+        value[r0] = b[i + 1];
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-        first_grid[y - o0] = value[r0];
+        first_grid[i - o0] = value[r0];
       }
     } else
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
         if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
-          first_grid[y - o0] = b[y + 1];
+          first_grid[i - o0] = b[i + 1];
       }
   }
 #line "sweeps.cu"
@@ -389,29 +389,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
     // overlap(b): a sweep from first_grid to second_grid
     {
       const int low0 = sweep < -o0 ? -o0 : sweep;
-      const int high0 = T0 * U0 - sweep < y_limit - o0 ? T0 * U0 - sweep : y_limit - o0;
+      const int high0 = T0 * U0 - sweep < i_limit - o0 ? T0 * U0 - sweep : i_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-          value[r0] = 0.5f * (first_grid[y - o0 - 1] + first_grid[y - o0 + 1]);
+          value[r0] = 0.5f * (first_grid[i - o0 - 1] + first_grid[i - o0 + 1]);
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 7 "sweeps.mf"
-          second_grid[y - o0] = value[r0];
+          second_grid[i - o0] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
-            second_grid[y - o0] = 0.5f * (first_grid[y - o0 - 1] + first_grid[y - o0 + 1]);
+            second_grid[i - o0] = 0.5f * (first_grid[i - o0 - 1] + first_grid[i - o0 + 1]);
         }
     }
 #line "sweeps.cu"
@@ -420,30 +420,30 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
       // overlap(a): a sweep from second_grid to first_grid
       {
         const int low0 = sweep + 1 < -o0 ? -o0 : sweep + 1;
-        const int high0 = T0 * U0 - (sweep + 1) < y_limit - o0 ? T0 * U0 - (sweep + 1)
-            : y_limit - o0;
+        const int high0 = T0 * U0 - (sweep + 1) < i_limit - o0 ? T0 * U0 - (sweep + 1)
+            : i_limit - o0;
         if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
           float value[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-            value[r0] = second_grid[y - o0];
+            value[r0] = second_grid[i - o0];
           }
 #line "sweeps.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-            first_grid[y - o0] = value[r0];
+            first_grid[i - o0] = value[r0];
           }
         } else
 #line "sweeps.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
-              first_grid[y - o0] = second_grid[y - o0];
+              first_grid[i - o0] = second_grid[i - o0];
           }
       }
 #line "sweeps.cu"
@@ -451,29 +451,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
     } else {
       // overlap(a): a sweep from second_grid to a
       const int low0 = K - 1 < -o0 ? -o0 : K - 1;
-      const int high0 = T0 * U0 - (K - 1) < y_limit - o0 ? T0 * U0 - (K - 1) : y_limit - o0;
+      const int high0 = T0 * U0 - (K - 1) < i_limit - o0 ? T0 * U0 - (K - 1) : i_limit - o0;
       if (low0 <= t0 && t0 + (U0 - 1) * T0 < high0) {
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-          value[r0] = second_grid[y - o0];
+          value[r0] = second_grid[i - o0];
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 11 "sweeps.mf"
-          a[y + 1] = value[r0];
+          a[i + 1] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
-            a[y + 1] = second_grid[y - o0];
+            a[i + 1] = second_grid[i - o0];
         }
     }
   }
@@ -513,16 +513,16 @@ static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(sweeps_1_tile<128, 1, 16, 2>), {} },
     { CF_KERNEL(sweeps_1_tile<128, 1, 16, 1>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
+  void *cf_arguments[] = { &a, &b, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
       &cf_sizes, cf_arguments);
 }
@@ -533,10 +533,10 @@ static int sweeps_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(sweeps_1_time<256, 4, 19, 6>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -544,7 +544,7 @@ static int sweeps_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, 0 };
+  void *cf_arguments[] = { &a, &b, &cf_given_i_limit, &cf_sweeps, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -634,16 +634,16 @@ static int sweeps_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(sweeps_2_tile<256, 4, 8>), {} },
     { CF_KERNEL(sweeps_2_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
+  void *cf_arguments[] = { &a, &b, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -653,10 +653,10 @@ static int sweeps_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   static cf_kernel cf_kernels[] = {
     { CF_KERNEL(sweeps_2_time<256, 4, 19, 6>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -664,7 +664,7 @@ static int sweeps_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, 0 };
+  void *cf_arguments[] = { &a, &b, &cf_given_i_limit, &cf_sweeps, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

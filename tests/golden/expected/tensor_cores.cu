@@ -43,8 +43,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     long a_stride0,
     long b_stride0,
     long c_stride0,
-    int y0_limit,
-    int y1_limit,
+    int i_limit,
+    int j_limit,
     int l_limit)
 {
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
   const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
-  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * blocks1;
   const int first = 8 * (block / group);
   const int height = blocks0 - first < 8 ? blocks0 - first : 8;
@@ -67,10 +67,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   double *const shared_b = (double *)(cf_pieces + (2 * T0 * U0 * D * S + 8 * D * S) * 4);
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
   cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, l_limit, thread);
+      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<double, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
-      y1_limit - o1, thread);
+      j_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   double sum[U0][U1];
   #pragma unroll
@@ -165,14 +165,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-    if (y0 < y0_limit) {
+    const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-        if (y1 < y1_limit)
+        const int j = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+        if (j < j_limit)
 #line 9 "tensor_cores.mf"
-          c[y0 * c_stride0 + y1] = sum[r0][r1];
+          c[i * c_stride0 + j] = sum[r0][r1];
       }
     }
   }
@@ -187,8 +187,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     long a_stride0,
     long b_stride0,
     long c_stride0,
-    int y0_limit,
-    int y1_limit,
+    int i_limit,
+    int j_limit,
     int l_limit)
 {
   static_assert(D % 16 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 2 == 0 && S >= 2,
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 4) * 8 + thread % 32 / 4;
   const int t1 = thread / 32 % (T1 / 4) * 4 + thread % 32 % 4;
-  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * blocks1;
   const int first = 8 * (block / group);
   const int height = blocks0 - first < 8 ? blocks0 - first : 8;
@@ -215,10 +215,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int lane = t1 % 4;
   // stage(a): T0*U0 x D elements into shared memory, S - 1 pieces ahead
   cf_feed<double, cf_together, T0 * U0, D, 0, 0, D, T0 * T1, D + 4> feed_a(&a[o0 * a_stride0],
-      a_stride0, y0_limit - o0, l_limit, thread);
+      a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<double, cf_together, D, T1 * U1, 0, D, 0, T0 * T1, T1 * U1 + 4> feed_b(&b[o1], b_stride0,
-      l_limit, y1_limit - o1, thread);
+      l_limit, j_limit - o1, thread);
   // accumulate(sum): U0 x U1 values in registers while the loop runs
   double sum[U0][U1];
   #pragma unroll
@@ -331,14 +331,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int y0 = e0 + (row + 8 * r0);
-    if (y0 < y0_limit) {
+    const int i = e0 + (row + 8 * r0);
+    if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = e1 + (column + 8 * (r1 / 2) + r1 % 2);
-        if (y1 < y1_limit)
+        const int j = e1 + (column + 8 * (r1 / 2) + r1 % 2);
+        if (j < j_limit)
 #line 9 "tensor_cores.mf"
-          c[y0 * c_stride0 + y1] = sum[r0][r1];
+          c[i * c_stride0 + j] = sum[r0][r1];
       }
     }
   }
@@ -403,14 +403,14 @@ static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, i
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(m); // m
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_l_limit_wide = cf_limit(k); // k
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
   if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
@@ -425,8 +425,8 @@ static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, i
         cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_mul(8, cf_mul(D, S)))),
   };
   void *cf_arguments[] =
-      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_l_limit, 0 };
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
+      &cf_given_l_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }
@@ -452,14 +452,14 @@ static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, 
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(m); // m
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(n); // n
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const long long cf_given_l_limit_wide = cf_limit(k); // k
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
   if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
@@ -475,8 +475,8 @@ static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, 
         cf_add(cf_mul(8, cf_mul(S, cf_mul(T0, U0))), cf_mul(8, cf_mul(D, S))))),
   };
   void *cf_arguments[] =
-      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit,
-      &cf_given_y1_limit, &cf_given_l_limit, 0 };
+      { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit,
+      &cf_given_l_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

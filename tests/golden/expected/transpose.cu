@@ -100,13 +100,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     float *__restrict__ c,
     long a_stride0,
     long c_stride0,
-    int y0_limit,
-    int y1_limit)
+    int i_limit,
+    int j_limit)
 {
   CF_SHARED(cf_pieces);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
-  const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
+  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
   const int t1 = threadIdx.x;
   const int i0 = block % blocks0;
   const int i1 = block / blocks0;
@@ -114,29 +114,29 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   const int o1 = i1 * (T1 * U1);
   // stage(c): T1*U1 x T0*U0 elements through shared memory, transposed
   float *const shared_c = (float *)cf_pieces;
-  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+  if (o0 + T0 * U0 <= i_limit && o1 + T1 * U1 <= j_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int j = o1 + (r1 * T1 + t1);
 #line 16 "transpose.mf"
-        shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)] = a[y0 * a_stride0 + y1];
+        shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)] = a[i * a_stride0 + j];
       }
     }
 #line "transpose.cu"
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T1 * U1 + (T0 - 1)) / T0; r0++) {
-      const int y1 = o1 + (r0 * T0 + t0);
-      if (T1 * U1 % T0 == 0 || y1 < o1 + T1 * U1) {
+      const int j = o1 + (r0 * T0 + t0);
+      if (T1 * U1 % T0 == 0 || j < o1 + T1 * U1) {
         #pragma unroll
         for (int r1 = 0; r1 < (T0 * U0 + (T1 - 1)) / T1; r1++) {
-          const int y0 = o0 + (r1 * T1 + t1);
-          if (T0 * U0 % T1 == 0 || y0 < o0 + T0 * U0)
+          const int i = o0 + (r1 * T1 + t1);
+          if (T0 * U0 % T1 == 0 || i < o0 + T0 * U0)
 #line 16 "transpose.mf"
-            c[y1 * c_stride0 + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
+            c[j * c_stride0 + i] = shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)];
         }
       }
     }
@@ -144,14 +144,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line "transpose.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit) {
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit)
+          const int j = o1 + (r1 * T1 + t1);
+          if (j < j_limit)
 #line 16 "transpose.mf"
-            shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)] = a[y0 * a_stride0 + y1];
+            shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)] = a[i * a_stride0 + j];
         }
       }
     }
@@ -159,14 +159,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T1 * U1 + (T0 - 1)) / T0; r0++) {
-      const int y1 = o1 + (r0 * T0 + t0);
-      if (y1 < y1_limit && (T1 * U1 % T0 == 0 || y1 < o1 + T1 * U1)) {
+      const int j = o1 + (r0 * T0 + t0);
+      if (j < j_limit && (T1 * U1 % T0 == 0 || j < o1 + T1 * U1)) {
         #pragma unroll
         for (int r1 = 0; r1 < (T0 * U0 + (T1 - 1)) / T1; r1++) {
-          const int y0 = o0 + (r1 * T1 + t1);
-          if (y0 < y0_limit && (T0 * U0 % T1 == 0 || y0 < o0 + T0 * U0))
+          const int i = o0 + (r1 * T1 + t1);
+          if (i < i_limit && (T0 * U0 % T1 == 0 || i < o0 + T0 * U0))
 #line 16 "transpose.mf"
-            c[y1 * c_stride0 + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
+            c[j * c_stride0 + i] = shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)];
         }
       }
     }
@@ -180,39 +180,39 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     float *__restrict__ c,
     long a_stride0,
     long c_stride0,
-    int y0_limit,
-    int y1_limit)
+    int i_limit,
+    int j_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int i1 = block % blocks1;
   const int i0 = block / blocks1;
   const int o0 = i0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   // unroll_and_jam(c): U0 x U1 points a thread
-  if (o0 + T0 * U0 <= y0_limit && o1 + T1 * U1 <= y1_limit) {
+  if (o0 + T0 * U0 <= i_limit && o1 + T1 * U1 <= j_limit) {
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int j = o1 + (r1 * T1 + t1);
 #line 16 "transpose.mf"
-        value[r0][r1] = a[y0 * a_stride0 + y1];
+        value[r0][r1] = a[i * a_stride0 + j];
       }
     }
 #line "transpose.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int i = o0 + (t0 * U0 + r0);
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int j = o1 + (r1 * T1 + t1);
 #line 16 "transpose.mf"
-        c[y1 * c_stride0 + y0] = value[r0][r1];
+        c[j * c_stride0 + i] = value[r0][r1];
       }
     }
   } else if (U0 * U1 * 2 <= 24) {
@@ -220,38 +220,38 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1) < y1_limit - 1 ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+        const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
 #line 16 "transpose.mf"
-        value[r0][r1] = a[y0 * a_stride0 + y1];
+        value[r0][r1] = a[i * a_stride0 + j];
       }
     }
 #line "transpose.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit) {
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit)
+          const int j = o1 + (r1 * T1 + t1);
+          if (j < j_limit)
 #line 16 "transpose.mf"
-            c[y1 * c_stride0 + y0] = value[r0][r1];
+            c[j * c_stride0 + i] = value[r0][r1];
         }
       }
     }
   } else
 #line "transpose.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
-      if (y0 < y0_limit)
+      const int i = o0 + (t0 * U0 + r0);
+      if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
-          if (y1 < y1_limit)
+          const int j = o1 + (r1 * T1 + t1);
+          if (j < j_limit)
 #line 16 "transpose.mf"
-            c[y1 * c_stride0 + y0] = a[y0 * a_stride0 + y1];
+            c[j * c_stride0 + i] = a[i * a_stride0 + j];
         }
     }
 #line "transpose.cu"
@@ -349,14 +349,14 @@ static int transpose_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -364,8 +364,7 @@ static int transpose_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
     { T1, T0, 1 },
     cf_add(cf_mul(T0, cf_mul(T1, cf_mul(U0, U1))), cf_mul(T1, U1)), // T0*T1*U0*U1 + T1*U1 words of shared memory
   };
-  void *cf_arguments[] =
-      { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
@@ -385,14 +384,14 @@ static int transpose_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
   if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
       "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
-  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
-  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
-  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
+      "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -400,8 +399,7 @@ static int transpose_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] =
-      { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
     const float *__restrict__ x,
     float *__restrict__ y,
     long a_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
@@ -47,11 +47,11 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   float *const shared_a = (float *)cf_pieces;
   float *const shared_x = (float *)(cf_pieces + T0 * U0 * D * S * 4);
   const int thread = t0;
-  const int count = cf_block_steps(j_limit, o0 + T0 * U0 < y_1_limit ? o0 + T0 * U0 : y_1_limit);
+  const int count = cf_block_steps(j_limit, o0 + T0 * U0 < i_limit ? o0 + T0 * U0 : i_limit);
   const int common = cf_block_steps(j_limit, o0 + 1);
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
-      y_1_limit - o0, count, thread);
+      i_limit - o0, count, thread);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, count, thread);
   // accumulate(sum): U0 values in registers while the loop runs
@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
           const int j = step * D + z;
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
-            if (j < y_1 + 1)
+            const int i = o0 + (r0 * T0 + t0);
+            if (j < i + 1)
 #line 8 "triangle.mf"
               sum[r0] +=
                   shared_a[piece_a
@@ -114,10 +114,10 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = e0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+      const int i = e0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 9 "triangle.mf"
-        y[y_1] = sum[r0];
+        y[i] = sum[r0];
     }
   }
 #line "triangle.cu"
@@ -168,10 +168,10 @@ static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
       "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(n); // n
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
@@ -181,7 +181,7 @@ static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { cf_mul(T0, H), 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
 }

@@ -36,36 +36,36 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
     unsigned long *__restrict__ state,
     short *__restrict__ out,
     bool *__restrict__ odd,
-    int y_1_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(state, odd, out): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     unsigned short t[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 13 "types.mf"
-      t[r0] = x[y_1] * 3 + y[y_1];
+      t[r0] = x[i] * 3 + y[i];
     }
 #line "types.cu"
     {
       unsigned long value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 14 "types.mf"
-        value[r0] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t[r0];
+        value[r0] = (unsigned long long)state[i] * 6364136223846793005uLL + t[r0];
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 14 "types.mf"
-        state[y_1] = value[r0];
+        state[i] = value[r0];
       }
     }
 #line "types.cu"
@@ -73,16 +73,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
       bool value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 15 "types.mf"
-        value[r0] = state[y_1] & 1;
+        value[r0] = state[i] & 1;
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 15 "types.mf"
-        odd[y_1] = value[r0];
+        odd[i] = value[r0];
       }
     }
 #line "types.cu"
@@ -95,9 +95,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 16 "types.mf"
-        out[y_1] = value[r0];
+        out[i] = value[r0];
       }
     }
   } else if (U0 * 2 <= 24) {
@@ -105,26 +105,26 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
     unsigned short t[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 13 "types.mf"
-      t[r0] = x[y_1] * 3 + y[y_1];
+      t[r0] = x[i] * 3 + y[i];
     }
 #line "types.cu"
     {
       unsigned long value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 14 "types.mf"
-        value[r0] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t[r0];
+        value[r0] = (unsigned long long)state[i] * 6364136223846793005uLL + t[r0];
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (i < i_limit)
 #line 14 "types.mf"
-          state[y_1] = value[r0];
+          state[i] = value[r0];
       }
     }
 #line "types.cu"
@@ -132,17 +132,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
       bool value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 15 "types.mf"
-        value[r0] = state[y_1] & 1;
+        value[r0] = state[i] & 1;
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (i < i_limit)
 #line 15 "types.mf"
-          odd[y_1] = value[r0];
+          odd[i] = value[r0];
       }
     }
 #line "types.cu"
@@ -155,22 +155,22 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (i < i_limit)
 #line 16 "types.mf"
-          out[y_1] = value[r0];
+          out[i] = value[r0];
       }
     }
   } else
 #line "types.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit) {
 #line 13 "types.mf"
-        unsigned short t = x[y_1] * 3 + y[y_1];
-        state[y_1] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t;
-        odd[y_1] = state[y_1] & 1;
-        out[y_1] = t >> 2;
+        unsigned short t = x[i] * 3 + y[i];
+        state[i] = (unsigned long long)state[i] * 6364136223846793005uLL + t;
+        odd[i] = state[i] & 1;
+        out[i] = t >> 2;
       }
     }
 #line "types.cu"
@@ -206,16 +206,16 @@ static int mix_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0,
     { CF_KERNEL(mix_tile<256, 4, 4>), {} },
     { CF_KERNEL(mix_tile<256, 2, 4>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &state, &out, &odd, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &x, &y, &state, &out, &odd, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -28,52 +28,52 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) hashed_tile(
     const unsigned *__restrict__ x,
     unsigned *__restrict__ y,
     unsigned seed,
-    int y_1_limit)
+    int i_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int i0 = block;
   const int o0 = i0 * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     unsigned value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 6 "unsigned.mf"
-      value[r0] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
+      value[r0] = (x[i] ^ seed) * 2654435761u >> 7 | x[i] & 15u;
     }
 #line "unsigned.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 6 "unsigned.mf"
-      y[y_1] = value[r0];
+      y[i] = value[r0];
     }
   } else if (U0 * 3 <= 24) {
 #line "unsigned.cu"
     unsigned value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 6 "unsigned.mf"
-      value[r0] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
+      value[r0] = (x[i] ^ seed) * 2654435761u >> 7 | x[i] & 15u;
     }
 #line "unsigned.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 6 "unsigned.mf"
-        y[y_1] = value[r0];
+        y[i] = value[r0];
     }
   } else
 #line "unsigned.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit)
 #line 6 "unsigned.mf"
-        y[y_1] = (x[y_1] ^ seed) * 2654435761u >> 7 | x[y_1] & 15u;
+        y[i] = (x[i] ^ seed) * 2654435761u >> 7 | x[i] & 15u;
     }
 #line "unsigned.cu"
 }
@@ -107,16 +107,16 @@ static int hashed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(hashed_tile<256, 4, 8>), {} },
     { CF_KERNEL(hashed_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
+      "cf_given_i_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &seed, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &x, &y, &seed, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

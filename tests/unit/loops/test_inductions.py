@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from comprehensive.metafork.ast import For
 from comprehensive.metafork.printer import print_stmts
+from comprehensive.metafork.walk import statements_in
 from tests.laws.nests import nests_of
 
 PROGRAM = """void f(int n, int m, unsigned u, long w, const float *a, const float *b, float *y, int B)
@@ -87,18 +89,21 @@ def test_an_induction_variable_is_a_function_of_the_iterator(written: str, expec
     [
         (
             "float s = 0; int j; for (j = 0; j + 3 < m; j += 4) s += a[j]; for (; j < m; j++) s += b[j]; y[i] = s;",
-            "float s = 0; int j; for (int j_1 = 0; j_1 < m - 3; j_1 += 4) s += a[j_1]; "
-            "int j_2 = 0 < m - 3 ? m / 4 * 4 : 0; int j_first = j_2; "
-            "for (int j_2_1 = 0 < m - 3 ? m / 4 * 4 : 0; j_2_1 < m; j_2_1++) s += b[j_2_1]; y[i] = s;",
+            "float s = 0; for (int j = 0; j < m - 3; j += 4) s += a[j]; "
+            "for (int j = 0 < m - 3 ? m / 4 * 4 : 0; j < m; j++) s += b[j]; y[i] = s;",
         ),
         (
             "float s = 0; long j = n; for (; j > w; j -= 3) s += a[j]; y[i] = s + j;",
-            "float s = 0; long j = n; long j_first = j; for (long j_1 = (long)n; j_1 > w; j_1 -= 3) s += a[j_1]; "
-            "long j_2 = (long)n > w ? (long)n - ((long)n - w + 2) / 3 * 3 : (long)n; y[i] = s + j_2;",
+            "float s = 0; for (long j = (long)n; j > w; j -= 3) s += a[j]; "
+            "long j_1 = (long)n > w ? (long)n - ((long)n - w + 2) / 3 * 3 : (long)n; y[i] = s + j_1;",
         ),
         (
             "int j; for (j = 1; j < m; j++) y[j] = 0; y[0] = j;",
-            "int j; for (int j_1 = 1; j_1 < m; j_1++) y[j_1] = 0; int j_2 = 1 < m ? m : 1; y[0] = j_2;",
+            "for (int j = 1; j < m; j++) y[j] = 0; int j_1 = 1 < m ? m : 1; y[0] = j_1;",
+        ),
+        (  # a variable that is read before the loop keeps its name
+            "int j = n; y[j] = 1; for (j = 1; j < m; j++) y[j] = 0; y[0] = j;",
+            "int j = n; y[j] = 1; for (int j_1 = 1; j_1 < m; j_1++) y[j_1] = 0; int j_2 = 1 < m ? m : 1; y[0] = j_2;",
         ),
     ],
 )
@@ -200,3 +205,11 @@ def test_a_number_that_is_added_without_a_sign_is_not_subtracted() -> None:
 )
 def test_other_while_loops_are_left_alone(body: str) -> None:
     assert "_turn" not in _body(body)
+
+
+def test_messages_call_an_iterator_as_the_program_does() -> None:
+    (nest,) = nests_of(
+        PROGRAM.format(body="int j = n; y[j] = 1; for (j = 1; j < m; j++) y[j] = 0; y[0] = j;")
+    )
+    (band,) = nest.bands
+    assert [(s.iterator, s.shown) for s in statements_in(band.body) if isinstance(s, For)] == [("j_1", "j")]

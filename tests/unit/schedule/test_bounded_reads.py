@@ -184,8 +184,8 @@ def test_blocks_that_no_border_cuts_do_steps_without_comparisons() -> None:
     clear = "0 <= o1 - 1 && o1 - 1 + (rows1 + 2) <= m && 0 <= o2 - 1 && o2 - 1 + (rows2 + 2) <= n"
     assert f"if (__builtin_expect({clear}, 1))" in " ".join(text.split())
     inside, cut = " ".join(text.split()).split("(rows2 + 2) <= n, 1))")[1].split(" else ")[:2]
-    assert "i1 >= 0" not in inside.replace("y1 + r - 1", "i1")
-    assert "y1 + r - 1 >= 0" in cut
+    assert "i1 >= 0" not in inside.replace("i + r - 1", "i1")
+    assert "i + r - 1 >= 0" in cut
 
 
 @pytest.mark.parametrize(

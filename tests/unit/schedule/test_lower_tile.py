@@ -222,7 +222,7 @@ def test_first_values_that_are_alike_are_assigned_once_to_all_points() -> None:
     assert "if" not in kernel[: kernel.index("s[r0][r1] =")]
     first, second = (n for n, line in enumerate(plain) if line.startswith("t[r0][r1] ="))
     assert plain[first] == "t[r0][r1] = 0;"
-    assert plain[second - 1].startswith("if (y1 <")
+    assert plain[second - 1].startswith("if (j <")
 
 
 @pytest.mark.parametrize(
