@@ -200,6 +200,12 @@ class Tree(Generic[Fragment]):
         """The atoms that counters assumed besides `assumptions`: facts, and definitions of the quotients."""
         return tuple(dict.fromkeys(atom for evaluation in self._evaluations() for atom in evaluation.assumed))
 
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The limits, and the symbols of values of counters and of what these assume."""
+        said = (part for e in self._evaluations() for part in (e.value, *e.assumed))
+        return frozenset(self.limits).union(*(part.symbols for part in said))
+
     def _evaluations(self) -> Iterator[Evaluation]:
         return (node.evaluation for node, _ in walk(self.root) if isinstance(node, Branch))
 

@@ -12,7 +12,7 @@ NOT_DECIDED = "not decided within the time limit"
 
 
 def summary(tree: Tree[Fragment]) -> tuple[str, ...]:
-    """Return how many cases there are, and in a second line what is assumed, where something is."""
+    """Return how many cases there are, and in a second line what is assumed of what the tree speaks of, if anything."""
     counted = [
         _plural(len(tree.leaves), "leaf", "leaves"),
         _plural(len(tree.dead_ends), "dead end", "dead ends"),
@@ -22,7 +22,7 @@ def summary(tree: Tree[Fragment]) -> tuple[str, ...]:
         counted.append(f"{len(tree.undecided)} undecided")
     if tree.open:
         counted.append(f"{open_regions(tree)} {NOT_DECIDED}")
-    assumed = ", ".join(atoms(tree, tree.assumptions))
+    assumed = ", ".join(atoms(tree, (a for a in tree.assumptions if tree.symbols.intersection(a.symbols))))
     return (", ".join(counted), *([f"assuming {assumed}"] if assumed else []))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Polynomial, at_least
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.protocols import Kind
 from comprehensive.optimize.tree import Tree
@@ -53,6 +54,12 @@ words = 2*s*B + 2 [table]
       dead end 0 where Z_B < 2*B + 2
         words = 2*B + 2 and no strategy is left"""
     )
+
+
+def test_what_is_assumed_of_symbols_that_the_tree_does_not_speak_of_is_not_printed() -> None:
+    tree = caching()
+    more = replace(tree, assumptions=(*tree.assumptions, at_least(Polynomial.symbol("i_parts"), 0)))
+    assert render_tree(more, describe=str) == render_tree(tree, describe=str)
 
 
 def test_strategies_that_were_passed_over_are_shown_on_request_with_the_reason() -> None:
