@@ -98,7 +98,7 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
             case Span():
                 # The last line of what stands here instead of a region is no line of the source.
                 text = without_values(part, plan.function.rewritten)
-                pieces.append("\n" + source_line(part.position[0]) + text)
+                pieces.append(_marked(text if after else text.rstrip(), part.position[0]))
             case HostAssert():
                 pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) return; }}")
             case MetaSchedule():
@@ -111,6 +111,13 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
                 pieces.append(f"if (!cf_continues(cf_state, {_call(region, host)})) return;")
                 pieces.append(" }" if last else "")
     return "".join(pieces) + "\n" + GENERATED_LINE
+
+
+def _marked(text: str, line: int) -> str:
+    """Return host code that begins in a line of the source, with the mark of its first line that is not empty."""
+    while "\n" in text and not text.partition("\n")[0].strip():
+        text, line = text.partition("\n")[2], line + 1
+    return f"\n{source_line(line)}{text}" if text else ""
 
 
 def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:

@@ -18,7 +18,7 @@ from comprehensive.codegen.dispatch import Dispatch, dispatch
 from comprehensive.codegen.header_view import RegionView
 from comprehensive.codegen.tables import Table, tables_of
 from comprehensive.kernel_ir.axes import axis_extents
-from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
+from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions, polynomial, wide
 from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
@@ -59,6 +59,14 @@ class Extent:
     value: str
     comment: str
 
+    @property
+    def remark(self) -> str:
+        """The source text as the end of a line; nothing where the value says it already."""
+        is_said = self.comment == self.value or (
+            self.comment.isidentifier() and mentions(self.value, self.comment)
+        )
+        return "" if not self.comment or is_said else f" // {self.comment}"
+
 
 @dataclass(frozen=True, slots=True)
 class Local:
@@ -72,6 +80,11 @@ class Local:
     def wide(self) -> str:
         """The variable that holds the value before it is known to fit."""
         return f"{self.name}_wide"
+
+    @property
+    def text(self) -> str:
+        """A literal that says what does not fit."""
+        return c_string(self.value.comment)
 
 
 @dataclass(frozen=True, slots=True)

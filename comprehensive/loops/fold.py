@@ -134,10 +134,10 @@ def _fold_binary(expr: Binary, environment: Mapping[str, ScalarType] | None) -> 
             return _zero(expr, environment)
         case "-", _, _ if left == right:
             return _zero(expr, environment)
-        case ("-", IntLiteral(value=0, type=ScalarType.INT), operand) | (
-            "*",
-            IntLiteral(value=-1, type=ScalarType.INT),
-            operand,
+        case (
+            ("-", IntLiteral(value=0, type=ScalarType.INT), operand)
+            | ("*", IntLiteral(value=-1, type=ScalarType.INT), operand)
+            | ("*", operand, IntLiteral(value=-1, type=ScalarType.INT))
         ):
             return _fold(Unary("-", operand, expr.span), environment)
         case "*", Binary(operator="*", right=IntLiteral() as inner), IntLiteral():

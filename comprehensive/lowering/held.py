@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import overload
 
-from comprehensive.kernel_ir.kernel import KernelStmt
+from comprehensive.kernel_ir.kernel import Comment, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
@@ -105,7 +105,9 @@ class _Holder:
             return [replace(loop, body=self.body(loop.body))]
         replaced = with_names(loop, self.types, {h.element: h.private for h in held})
         inside = replace(replaced, body=self.body(replaced.body))
-        around: list[KernelStmt] = [*self._loads(held), inside, *_stores(held)]
+        names = ", ".join(dict.fromkeys(h.element.array for h in held))
+        said = Comment(f"accumulate({names}): in registers while the loop runs")
+        around: list[KernelStmt] = [said, *self._loads(held), inside, *_stores(held)]
         condition = runs(loop)
         return around if self._always(condition) else [If(condition, tuple(around), uniform=loop.uniform)]
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
+from comprehensive.kernel_ir.aliases import without_aliases
 from comprehensive.kernel_ir.axes import digits, on_axes
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import (
@@ -100,6 +101,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     placement = place_tiles(nest, taken)
     lowering = _Lowering.of(nest, placement, taken)
     body = without_unused(lowering.held(lowering.body()))
+    body = without_aliases(body, {loop.iterator for loop in (*nest.grid, *nest.thread_loops)})
     parameters = lowering.parameters(body)
     body = spliced(folded(body, parameters), parameters)
     verify(body)

@@ -44,7 +44,7 @@ OF_ARRAYS_IN_LOOPS = ("shared", "piece", "feed", "fragment")
 """The bases of the names that each array has in a loop that stages it."""
 OF_ARRAYS = (*OF_ARRAYS_IN_LOOPS, "private", "window", "value", "read")
 """The bases of the names that each array has."""
-OF_LOOPS = ("step", "steps", "ahead", "slot", "next", "last", "whole", "z")
+OF_LOOPS = ("step", "steps", "ahead", "slot", "next", "last", "whole", "z", "held")
 """The bases of the names that each loop over staged pieces has."""
 GROUP = 8
 """Rows of tiles that neighbouring blocks share, so that what they read is in the second-level cache."""
@@ -111,6 +111,7 @@ class TileContext:
             "across",
             "at_once",
             "half",
+            "held",
             "line",
             "low",
             "high",
@@ -247,14 +248,16 @@ class TileContext:
             constant(self.names["block"], Name("blockIdx.x"))
         ]
         declared += self._patches(patch) if grouped else []
-        for number, c in enumerate(coordinates):
-            if not grouped:
-                thread = Name(f"threadIdx.{AXES[last - number]}")
-                place = thread if lanes is None else Binary("/", thread, lanes)
-                if interleaved:
-                    place = Binary("%", thread, Name(c.threads))
-                declared.append(constant(self.names[f"t{number}"], place))
-            declared.append(constant(self.names[f"blocks{number}"], c.tiles(self.limit(number))))
+        for number, c in enumerate(coordinates if not grouped else ()):
+            thread = Name(f"threadIdx.{AXES[last - number]}")
+            place = thread if lanes is None else Binary("/", thread, lanes)
+            if interleaved:
+                place = Binary("%", thread, Name(c.threads))
+            declared.append(constant(self.names[f"t{number}"], place))
+        declared += [
+            constant(self.names[f"blocks{number}"], c.tiles(self.limit(number)))
+            for number, c in enumerate(coordinates)
+        ]
         if lanes is not None:
             lane = Binary("%", Name("threadIdx.x"), lanes)
             if interleaved:

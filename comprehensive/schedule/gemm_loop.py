@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, plus, times
+from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -37,6 +38,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.operand_layout import OperandLayout
@@ -57,7 +59,7 @@ def patch_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
         *_fragments(layout),
         count,
         start,
-        *_loaded(layout, slot, ZERO, ZERO),
+        *_loaded(layout, ZERO, ZERO, ZERO),
         counting(
             context.names["step"],
             whole,
@@ -187,10 +189,12 @@ def _fragments(layout: OperandLayout) -> tuple[Stmt, ...]:
 
 def _loaded(layout: OperandLayout, slot: Expr, z: Expr, which: Expr) -> tuple[KernelStmt, ...]:
     """Return statements that load what step ``z`` of a slot's pieces reads into the registers ``which``."""
-    return (
-        *layout.begins(slot),
-        *(layout.fragment(name, which, z) for name in layout.pieces),
-    )
+    begins = layout.begins(slot)
+    fragments = tuple(layout.fragment(name, which, z) for name in layout.pieces)
+    if slot != ZERO:
+        return (*begins, *fragments)
+    first = {begin.name: ZERO for begin in begins}
+    return map_expressions(fragments, lambda e: substitute(e, first))
 
 
 def _computed(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from comprehensive.kernel_ir.aliases import without_aliases
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import Alignment, Kernel
 from comprehensive.kernel_ir.spliced import spliced
@@ -37,7 +38,8 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         interleaved=made.interleaved,
         placed=() if triangle is None else triangle.placed(),
     )
-    body = without_unused((*places, *made.body))
+    origins = tuple(context.names[f"o{number}"] for number in range(len(tile.coordinates)))
+    body = without_aliases(without_unused((*places, *made.body)), frozenset(origins))
     of_launch = () if triangle is None else triangle.parameters
     parameters = (*context.parameters(body), *of_launch, *made.parameters)
     verify(body)
@@ -56,7 +58,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         together=made.together,
         limits=tuple(context.limits.items()),
         extents=made.extents,
-        origins=tuple(context.names[f"o{number}"] for number in range(len(tile.coordinates))),
+        origins=origins,
         step=made.step,
         in_rows=made.in_rows,
         beside=bool(loops_beside(nest, tile)),

@@ -39,6 +39,7 @@ from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Declare,
     Expr,
     For,
     If,
@@ -226,11 +227,18 @@ class OperandLayout:
         )
 
     def feeds(self) -> tuple[KernelStmt, ...]:
-        return tuple(
+        """Return the objects that copy, behind the constant that says how pieces are turned, if any are."""
+        points = product([Name(c.each) for c in self.context.tile.coordinates])
+        is_held = Binary("&&", self._is_aligned, Binary("<=", IntLiteral(HELD), points))
+        turned = [name for name in self.pieces if self.is_transposed(name)]
+        does = f"through registers, where rows are aligned and a thread has {HELD} points"
+        how = commented(self.context, "stage", turned, does)
+        feeds = tuple(
             statement
             for name, piece in self.pieces.items()
             for statement in (self._comment(name, piece), self._feed(name, piece))
         )
+        return (*([how, constant(self.held.identifier, is_held)] if turned else []), *feeds)
 
     def _comment(self, name: str, piece: OperandTile) -> Comment:
         order = (*self.context.tile.sizes, self.context.tile.depth)
@@ -275,10 +283,9 @@ class OperandLayout:
         }
 
     @property
-    def held(self) -> Expr:
+    def held(self) -> Name:
         """Whether pieces that are turned pass through registers, instead of being staged element by element."""
-        points = product([Name(c.each) for c in self.context.tile.coordinates])
-        return Binary("&&", self._is_aligned, Binary("<=", IntLiteral(HELD), points))
+        return self.context.name("held")
 
     @property
     def _is_aligned(self) -> Expr:
@@ -361,7 +368,7 @@ class OperandLayout:
 
     # --- what a point reads
 
-    def begins(self, slot: Expr) -> tuple[Stmt, ...]:
+    def begins(self, slot: Expr) -> tuple[Declare, ...]:
         """Return statements that say where pieces in a slot begin, as offsets into their arrays' memory."""
         return tuple(
             constant(self.context.names[f"piece_{name}"], times(slot, self._text(self._elements(name))))

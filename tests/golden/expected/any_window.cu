@@ -32,20 +32,17 @@ extern "C" __global__ void any_window_leaf0(
     // stage(in): p x (k + B1 - 1) elements into shared memory
     for (int x0 = threadIdx.y; x0 < p; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1 + k - 1; x1 += blockDim.x) {
-        const int e0 = x0;
         const int e1 = j_block * B1 + x1;
         if (e1 + 1 < k + n)
-          shared_in[x0 * (B1 + k - 1) + x1] = in[e0 * in_stride0 + e1];
+          shared_in[x0 * (B1 + k - 1) + x1] = in[x0 * in_stride0 + e1];
       }
     // stage(w): B0 x p x k elements into shared memory
     for (int x0 = 0; x0 < B0; x0++)
       for (int x1 = threadIdx.y; x1 < p; x1 += blockDim.y)
         for (int x2 = threadIdx.x; x2 < k; x2 += blockDim.x) {
           const int e0 = o_block * B0 + x0;
-          const int e1 = x1;
-          const int e2 = x2;
           if (e0 < q)
-            shared_w[(x0 * p + x1) * k + x2] = w[e0 * w_stride0 + e1 * w_stride1 + e2];
+            shared_w[(x0 * p + x1) * k + x2] = w[e0 * w_stride0 + x1 * w_stride1 + x2];
         }
     __syncthreads();
 #line 6 "any_window.mf"
@@ -479,23 +476,20 @@ static int any_window_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in,
   const long long cf_given_in_stride0_wide = cf_sub(cf_add(n, k), 1); // n + k - 1
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "n + k - 1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(p, k); // p * k
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_w_stride1_wide = k; // k
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * k")) return cf_state->status;
+  const long long cf_given_w_stride1_wide = k;
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "k")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
-      "cf_given_o_block_extent")) return cf_state->status;
+      "(q + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -503,8 +497,8 @@ static int any_window_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     // p*k*B0 + p*k + p*B1 - p words of shared memory
@@ -523,23 +517,20 @@ static int any_window_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in,
   const long long cf_given_in_stride0_wide = cf_sub(cf_add(n, k), 1); // n + k - 1
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "n + k - 1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(p, k); // p * k
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_w_stride1_wide = k; // k
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * k")) return cf_state->status;
+  const long long cf_given_w_stride1_wide = k;
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "k")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
-      "cf_given_o_block_extent")) return cf_state->status;
+      "(q + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -547,11 +538,11 @@ static int any_window_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_w_stride1, &cf_given_out_stride0, &q, &p,
@@ -570,35 +561,28 @@ static int any_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   const long long cf_given_in_stride0_wide = cf_sub(cf_add(n, k), 1); // n + k - 1
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "n + k - 1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(p, k); // p * k
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_w_stride1_wide = k; // k
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * k")) return cf_state->status;
+  const long long cf_given_w_stride1_wide = k;
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "k")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q);
   int cf_given_o_limit = (int)cf_given_o_limit_wide;
-  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
-      "cf_given_o_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit, "q")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_c_limit_wide = cf_limit(p); // p
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_c_limit_wide = cf_limit(p);
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
-  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
-      "cf_given_c_limit")) return cf_state->status;
-  const long long cf_given_x_limit_wide = cf_limit(k); // k
+  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit, "p")) return cf_state->status;
+  const long long cf_given_x_limit_wide = cf_limit(k);
   int cf_given_x_limit = (int)cf_given_x_limit_wide;
-  if (!cf_fits(cf_state, cf_given_x_limit_wide, (long long)cf_given_x_limit,
-      "cf_given_x_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_limit_wide, (long long)cf_given_x_limit, "k")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(q, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -626,31 +610,25 @@ static int any_window_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   const long long cf_given_in_stride0_wide = cf_sub(cf_add(n, k), 1); // n + k - 1
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "n + k - 1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(p, k); // p * k
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_w_stride1_wide = k; // k
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * k")) return cf_state->status;
+  const long long cf_given_w_stride1_wide = k;
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "k")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q);
   int cf_given_o_limit = (int)cf_given_o_limit_wide;
-  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
-      "cf_given_o_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit, "q")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_c_limit_wide = cf_limit(p); // p
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_c_limit_wide = cf_limit(p);
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
-  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
-      "cf_given_c_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit, "p")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(q, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -678,31 +656,25 @@ static int any_window_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   const long long cf_given_in_stride0_wide = cf_sub(cf_add(n, k), 1); // n + k - 1
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "n + k - 1")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(p, k); // p * k
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_w_stride1_wide = k; // k
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * k")) return cf_state->status;
+  const long long cf_given_w_stride1_wide = k;
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "k")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q);
   int cf_given_o_limit = (int)cf_given_o_limit_wide;
-  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
-      "cf_given_o_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit, "q")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_c_limit_wide = cf_limit(p); // p
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_c_limit_wide = cf_limit(p);
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
-  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
-      "cf_given_c_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit, "p")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(q, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -908,11 +880,7 @@ int any_window_machine(int device, cf_machine *machine)
 static void any_window_host(cf_call *cf_state, int q, int p, int n, int k, const float *in, const float *w, float *out,
     int B0, int B1)
 {
-#line 4 "any_window.mf"
-
+#line 5 "any_window.mf"
   { if (!cf_continues(cf_state, any_window_run(cf_state, in, w, out, q, p, n, k, B0, B1))) return; }
-#line 14 "any_window.mf"
-
-
 #line "any_window.cu"
 }

@@ -27,8 +27,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(x): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
@@ -85,11 +84,11 @@ static int asserts_leaf0_run(cf_call *cf_state, int cf_leaf, float *x, int n, in
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &d, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -103,13 +102,12 @@ static int asserts_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_i_limit_wide = cf_limit(cf_add(cf_neg(d), n)); // -d + n
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "-d + n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_add(cf_neg(d), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &d, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -146,7 +144,7 @@ static int asserts_run(cf_call *cf_state, float *x, int n, int d, int B)
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return asserts_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, n, d);
@@ -279,17 +277,9 @@ int asserts_machine(int device, cf_machine *machine)
 
 static void asserts_host(cf_call *cf_state, int n, int d, float *x, int B)
 {
-#line 5 "asserts.mf"
-
-  { if (!cf_require(cf_state, cf_ge(d, n), "d >= n", n, d)) return; }
 #line 6 "asserts.mf"
-
+  { if (!cf_require(cf_state, cf_ge(d, n), "d >= n", n, d)) return; }
   { if (!cf_require(cf_state, cf_le(B, 256), "B <= 256", B, 256)) return; }
-#line 7 "asserts.mf"
-
   { if (!cf_continues(cf_state, asserts_run(cf_state, x, n, d, B))) return; }
-#line 11 "asserts.mf"
-
-
 #line "asserts.cu"
 }

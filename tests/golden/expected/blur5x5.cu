@@ -115,21 +115,20 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
           window_in[7] = 0 <= first + 3 && first + 3 < j_limit
               ? in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 7)] : 0;
           if (row < U0) {
-            const int r0 = row;
             #pragma unroll
             for (int point = 0; point < 4; point++) {
 #line 15 "blur5x5.mf"
-              sum[r0][point] = 0.0f;
+              sum[row][point] = 0.0f;
 #line 18 "blur5x5.mf"
-              sum[r0][point] += window_in[point];
+              sum[row][point] += window_in[point];
 #line 18 "blur5x5.mf"
-              sum[r0][point] += window_in[point + 1];
+              sum[row][point] += window_in[point + 1];
 #line 18 "blur5x5.mf"
-              sum[r0][point] += window_in[point + 2];
+              sum[row][point] += window_in[point + 2];
 #line 18 "blur5x5.mf"
-              sum[r0][point] += window_in[point + 3];
+              sum[row][point] += window_in[point + 3];
 #line 18 "blur5x5.mf"
-              sum[r0][point] += window_in[point + 4];
+              sum[row][point] += window_in[point + 4];
             }
           }
 #line "blur5x5.cu"
@@ -371,13 +370,13 @@ static int blur5x5_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, fl
   static cf_kernel cf_once = { CF_KERNEL(blur5x5_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     // B0*B1 + 4*B0 + 4*B1 + 16 words of shared memory
@@ -393,16 +392,16 @@ static int blur5x5_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, fl
   static cf_kernel cf_once = { CF_KERNEL(blur5x5_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &in, &out, &h, &w, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -422,28 +421,24 @@ static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(blur5x5_tile<4, 32, 2, 1, 8, 2>), {} },
     { CF_KERNEL(blur5x5_tile<4, 32, 2, 1, 8, 1>), {} },
   };
-  const long long cf_given_in_stride0_wide = w; // w
+  const long long cf_given_in_stride0_wide = w;
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = w; // w
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "w")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = w;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "w")) return cf_state->status;
   const long long cf_given_i_limit_wide = cf_limit(cf_sub(h, 4)); // h - 4
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "h - 4")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(cf_sub(w, 4)); // w - 4
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "w - 4")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_sub(h, 4), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_sub(w, 4), cf_add(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
@@ -455,8 +450,8 @@ static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, in
 {
   cf_choice cf_chosen;
   blur5x5_params cf_params = { B0, B1, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
   const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4
       : cf_begins(in) && w % 2 == 0 && cf_begins(out) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
@@ -621,13 +616,9 @@ int blur5x5_machine(int device, cf_machine *machine)
 
 static void blur5x5_host(cf_call *cf_state, int h, int w, const float *in, float *out, int B0, int B1)
 {
-#line 4 "blur5x5.mf"
-
+#line 5 "blur5x5.mf"
   int dim0 = (h - 4 + B0 - 1) / B0, dim1 = (w - 4 + B1 - 1) / B1;
 
   { if (!cf_continues(cf_state, blur5x5_run(cf_state, in, out, h, w, B0, B1, dim0, dim1))) return; }
-#line 22 "blur5x5.mf"
-
-
 #line "blur5x5.cu"
 }

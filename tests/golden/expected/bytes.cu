@@ -174,18 +174,16 @@ static int bytes_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned char *
     int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(bytes_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -193,11 +191,11 @@ static int bytes_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned char *
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &m, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
@@ -212,28 +210,24 @@ static int bytes_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     { CF_KERNEL(bytes_tile<4, 32, 2, 1, 8>), {} },
     { CF_KERNEL(bytes_tile<1, 128, 2, 4, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -291,7 +285,7 @@ static int bytes_run(cf_call *cf_state, const unsigned char *a, unsigned char *b
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return bytes_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, b, m, n);
@@ -430,11 +424,7 @@ int bytes_machine(int device, cf_machine *machine)
 
 static void bytes_host(cf_call *cf_state, int m, int n, const unsigned char *a, unsigned char *b, int B0, int B1)
 {
-#line 3 "bytes.mf"
-
+#line 4 "bytes.mf"
   { if (!cf_continues(cf_state, bytes_run(cf_state, a, b, m, n, B0, B1))) return; }
-#line 8 "bytes.mf"
-
-
 #line "bytes.cu"
 }

@@ -53,8 +53,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   if (1 < cf_together && U0 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
@@ -130,12 +129,12 @@ static int cached_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, floa
   static cf_kernel cf_once = { CF_KERNEL(cached_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -150,16 +149,16 @@ static int cached_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, floa
   static cf_kernel cf_once = { CF_KERNEL(cached_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -181,13 +180,13 @@ static int cached_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
       cf_limit(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)));
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+      "dim * B < n - 1 \077 dim * B : n - 1")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(dim, B), cf_sub(n, 1)), cf_mul(dim, B), cf_sub(n, 1)),
         cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
@@ -198,7 +197,7 @@ static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B,
 {
   cf_choice cf_chosen;
   cached_params cf_params = { B, 0, };
-  if (cf_is_empty(dim)) return CF_OK; // dim
+  if (cf_is_empty(dim)) return CF_OK;
   const int cf_together = cf_begins(x) && cf_begins(y) ? 4 : cf_begins(x) && cf_begins(y) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -353,12 +352,8 @@ int cached_machine(int device, cf_machine *machine)
 
 static void cached_host(cf_call *cf_state, int n, const float *x, float *y, int B)
 {
-#line 3 "cache_clause.mf"
-
+#line 4 "cache_clause.mf"
   int dim = n / B;
   { if (!cf_continues(cf_state, cached_run(cf_state, x, y, n, B, dim))) return; }
-#line 12 "cache_clause.mf"
-
-
 #line "cache_clause.cu"
 }

@@ -30,8 +30,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     if (0 <= o0 - 1) {
@@ -106,11 +105,11 @@ static int conditional_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -123,14 +122,13 @@ static int conditional_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance,
     { CF_KERNEL(conditional_tile<256, 4, 8>), {} },
     { CF_KERNEL(conditional_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -167,7 +165,7 @@ static int conditional_run(cf_call *cf_state, const float *x, float *y, int n, i
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return conditional_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n);
@@ -293,11 +291,7 @@ int conditional_machine(int device, cf_machine *machine)
 
 static void conditional_host(cf_call *cf_state, int n, const float *x, float *y, int B)
 {
-#line 3 "conditional.mf"
-
+#line 4 "conditional.mf"
   { if (!cf_continues(cf_state, conditional_run(cf_state, x, y, n, B))) return; }
-#line 7 "conditional.mf"
-
-
 #line "conditional.cu"
 }

@@ -41,12 +41,11 @@ extern "C" __global__ void convolution_leaf0(
       for (int x0 = threadIdx.z; x0 < p; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
-            const int e0 = x0;
             const int e1 = i_block * B1 + x1;
             const int e2 = j_block * B2 + x2;
             if (e1 <= m + 1 && e2 <= n + 1)
               shared_in[(x0 * (B1 + 2) + x1) * (B2 + 2) + x2] =
-                  in[e0 * in_stride0 + e1 * in_stride1 + e2];
+                  in[x0 * in_stride0 + e1 * in_stride1 + e2];
           }
       // stage(w): B0 x p x 3 x 3 elements into shared memory
       for (int x0 = 0; x0 < B0; x0++)
@@ -54,12 +53,9 @@ extern "C" __global__ void convolution_leaf0(
           for (int x2 = threadIdx.y; x2 < 3; x2 += blockDim.y)
             for (int x3 = threadIdx.x; x3 < 3; x3 += blockDim.x) {
               const int e0 = o_block * B0 + x0;
-              const int e1 = x1;
-              const int e2 = x2;
-              const int e3 = x3;
               if (e0 < q)
                 shared_w[((x0 * p + x1) * 3 + x2) * 3 + x3] =
-                    w[e0 * w_stride0 + e1 * w_stride1 + e2 * w_stride2 + e3];
+                    w[e0 * w_stride0 + x1 * w_stride1 + x2 * w_stride2 + x3];
             }
       __syncthreads();
 #line 6 "convolution.mf"
@@ -117,12 +113,11 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
       for (int x0 = threadIdx.z; x0 < p; x0 += blockDim.z)
         for (int x1 = threadIdx.y; x1 < B1 + 2; x1 += blockDim.y)
           for (int x2 = threadIdx.x; x2 < B2 + 2; x2 += blockDim.x) {
-            const int e0 = x0;
             const int e1 = i_block * B1 + x1;
             const int e2 = j_block * B2 + x2;
             if (e1 <= m + 1 && e2 <= n + 1)
               shared_in[(x0 * (B1 + 2) + x1) * (B2 + 2) + x2] =
-                  in[e0 * in_stride0 + e1 * in_stride1 + e2];
+                  in[x0 * in_stride0 + e1 * in_stride1 + e2];
           }
       // stage(w): B0 x p x 3 x 3 elements into shared memory
       for (int x0 = 0; x0 < B0; x0++)
@@ -130,12 +125,9 @@ extern "C" __global__ void __maxnreg__(32) convolution_leaf1(
           for (int x2 = threadIdx.y; x2 < 3; x2 += blockDim.y)
             for (int x3 = threadIdx.x; x3 < 3; x3 += blockDim.x) {
               const int e0 = o_block * B0 + x0;
-              const int e1 = x1;
-              const int e2 = x2;
-              const int e3 = x3;
               if (e0 < q)
                 shared_w[((x0 * p + x1) * 3 + x2) * 3 + x3] =
-                    w[e0 * w_stride0 + e1 * w_stride1 + e2 * w_stride2 + e3];
+                    w[e0 * w_stride0 + x1 * w_stride1 + x2 * w_stride2 + x3];
             }
       __syncthreads();
 #line 8 "convolution.mf"
@@ -226,8 +218,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (i_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int t2 = threadIdx.x;
+  const int blocks1 = (i_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int blocks2 = (j_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
@@ -363,39 +355,33 @@ static int convolution_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "(m + 2) * (n + 2)")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
-      "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "n + 2")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * 3 * 3")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_w_stride2_wide = 3; // 3
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "3 * 3")) return cf_state->status;
+  const long long cf_given_w_stride2_wide = 3;
   long cf_given_w_stride2 = (long)cf_given_w_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2,
-      "cf_given_w_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2, "3")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_out_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "m * n")) return cf_state->status;
+  const long long cf_given_out_stride1_wide = n;
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
-      "cf_given_out_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "n")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
-      "cf_given_o_block_extent")) return cf_state->status;
+      "(q + B0 - 1) / B0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B1), 1), B1); // (m + B1 - 1) / B1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B1 - 1) / B1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -403,9 +389,9 @@ static int convolution_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in
       cf_div(cf_sub(cf_add(q, B0), 1), B0), // (q + B0 - 1) / B0
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
     // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of shared memory
     cf_add(cf_mul(B1, cf_mul(B2, p)),
@@ -426,39 +412,33 @@ static int convolution_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "(m + 2) * (n + 2)")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
-      "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "n + 2")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * 3 * 3")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_w_stride2_wide = 3; // 3
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "3 * 3")) return cf_state->status;
+  const long long cf_given_w_stride2_wide = 3;
   long cf_given_w_stride2 = (long)cf_given_w_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2,
-      "cf_given_w_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2, "3")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_out_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "m * n")) return cf_state->status;
+  const long long cf_given_out_stride1_wide = n;
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
-      "cf_given_out_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "n")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
-      "cf_given_o_block_extent")) return cf_state->status;
+      "(q + B0 - 1) / B0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B1), 1), B1); // (m + B1 - 1) / B1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B1 - 1) / B1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -466,9 +446,9 @@ static int convolution_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in
       cf_div(cf_sub(cf_add(q, B0), 1), B0), // (q + B0 - 1) / B0
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
     // p*B1*B2 + 9*p*B0 + 2*p*B1 + 2*p*B2 + 4*p words of shared memory
     cf_add(cf_mul(B1, cf_mul(B2, p)),
@@ -489,39 +469,33 @@ static int convolution_leaf2_run(cf_call *cf_state, int cf_leaf, const float *in
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "(m + 2) * (n + 2)")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
-      "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "n + 2")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * 3 * 3")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
-  const long long cf_given_w_stride2_wide = 3; // 3
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "3 * 3")) return cf_state->status;
+  const long long cf_given_w_stride2_wide = 3;
   long cf_given_w_stride2 = (long)cf_given_w_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2,
-      "cf_given_w_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride2_wide, (long long)cf_given_w_stride2, "3")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_out_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "m * n")) return cf_state->status;
+  const long long cf_given_out_stride1_wide = n;
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
-      "cf_given_out_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "n")) return cf_state->status;
   const long long cf_given_o_block_extent_wide = cf_div(cf_sub(cf_add(q, B0), 1), B0); // (q + B0 - 1) / B0
   int cf_given_o_block_extent = (int)cf_given_o_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_o_block_extent_wide, (long long)cf_given_o_block_extent,
-      "cf_given_o_block_extent")) return cf_state->status;
+      "(q + B0 - 1) / B0")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B1), 1), B1); // (m + B1 - 1) / B1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B1 - 1) / B1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -529,11 +503,11 @@ static int convolution_leaf2_run(cf_call *cf_state, int cf_leaf, const float *in
       cf_div(cf_sub(cf_add(q, B0), 1), B0), // (q + B0 - 1) / B0
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_in_stride1, &cf_given_w_stride0, &cf_given_w_stride1,
@@ -556,43 +530,34 @@ static int convolution_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance,
   const long long cf_given_in_stride0_wide = cf_mul(cf_add(m, 2), cf_add(n, 2)); // (m + 2) * (n + 2)
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
   if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+      "(m + 2) * (n + 2)")) return cf_state->status;
   const long long cf_given_in_stride1_wide = cf_add(n, 2); // n + 2
   long cf_given_in_stride1 = (long)cf_given_in_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1,
-      "cf_given_in_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride1_wide, (long long)cf_given_in_stride1, "n + 2")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_mul(cf_mul(p, 3), 3); // p * 3 * 3
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "p * 3 * 3")) return cf_state->status;
   const long long cf_given_w_stride1_wide = cf_mul(3, 3); // 3 * 3
   long cf_given_w_stride1 = (long)cf_given_w_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1,
-      "cf_given_w_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_w_stride1_wide, (long long)cf_given_w_stride1, "3 * 3")) return cf_state->status;
   const long long cf_given_out_stride0_wide = cf_mul(m, n); // m * n
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_out_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "m * n")) return cf_state->status;
+  const long long cf_given_out_stride1_wide = n;
   long cf_given_out_stride1 = (long)cf_given_out_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1,
-      "cf_given_out_stride1")) return cf_state->status;
-  const long long cf_given_o_limit_wide = cf_limit(q); // q
+  if (!cf_fits(cf_state, cf_given_out_stride1_wide, (long long)cf_given_out_stride1, "n")) return cf_state->status;
+  const long long cf_given_o_limit_wide = cf_limit(q);
   int cf_given_o_limit = (int)cf_given_o_limit_wide;
-  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit,
-      "cf_given_o_limit")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_o_limit_wide, (long long)cf_given_o_limit, "q")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_c_limit_wide = cf_limit(p); // p
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_c_limit_wide = cf_limit(p);
   int cf_given_c_limit = (int)cf_given_c_limit_wide;
-  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit,
-      "cf_given_c_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_limit_wide, (long long)cf_given_c_limit, "p")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_div(cf_add(q, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -803,11 +768,7 @@ int convolution_machine(int device, cf_machine *machine)
 static void convolution_host(cf_call *cf_state, int q, int p, int m, int n, const float *in, const float *w, float *out,
     int B0, int B1, int B2)
 {
-#line 4 "convolution.mf"
-
+#line 5 "convolution.mf"
   { if (!cf_continues(cf_state, convolution_run(cf_state, in, w, out, q, p, m, n, B0, B1, B2))) return; }
-#line 16 "convolution.mf"
-
-
 #line "convolution.cu"
 }

@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int t2 = threadIdx.x;
+  const int blocks1 = (j_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int blocks2 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
@@ -210,28 +210,24 @@ static int cube_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float 
   static cf_kernel cf_once = { CF_KERNEL(cube_leaf0), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(n, B1), 1), B1); // (n + B1 - 1) / B1
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
-      "cf_given_j_block_extent")) return cf_state->status;
+      "(n + B1 - 1) / B1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -239,11 +235,11 @@ static int cube_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float 
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &B0, &B1, &B2,
@@ -261,39 +257,32 @@ static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
         cf_div(cf_add(n, cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 },
     { T2, T1, T0 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_i_limit,
@@ -355,7 +344,7 @@ static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, 
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return cube_tile_run(cf_state, cf_chosen.leaf, 0, 1, 4, 32, 2, 2, 2, a, b, n);
@@ -490,11 +479,7 @@ int cube_machine(int device, cf_machine *machine)
 
 static void cube_host(cf_call *cf_state, int n, const float *a, float *b, int B0, int B1, int B2)
 {
-#line 3 "cube.mf"
-
+#line 4 "cube.mf"
   { if (!cf_continues(cf_state, cube_run(cf_state, a, b, n, B0, B1, B2))) return; }
-#line 9 "cube.mf"
-
-
 #line "cube.cu"
 }

@@ -66,8 +66,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     float sum[U0];
@@ -125,7 +124,7 @@ static int turns_leaf0_run(cf_call *cf_state, int cf_leaf, const int *rows, cons
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -145,11 +144,11 @@ static int turns_leaf1_run(cf_call *cf_state, int cf_leaf, const int *rows, cons
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &rows, &x, &y, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -162,14 +161,13 @@ static int turns_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
     { CF_KERNEL(turns_tile<256, 4, 8>), {} },
     { CF_KERNEL(turns_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &rows, &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -335,11 +333,7 @@ int turns_machine(int device, cf_machine *machine)
 
 static void turns_host(cf_call *cf_state, int n, const int *rows, const float *x, float *y, int B)
 {
-#line 3 "data_bounds.mf"
-
+#line 4 "data_bounds.mf"
   { if (!cf_continues(cf_state, turns_run(cf_state, rows, x, y, n, B))) return; }
-#line 11 "data_bounds.mf"
-
-
 #line "data_bounds.cu"
 }

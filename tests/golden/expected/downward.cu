@@ -18,10 +18,8 @@ extern "C" __global__ void downward_leaf0(
   const int i_block = blockIdx.x;
   const int i_thread = threadIdx.x;
   // stage(c): 8 elements into shared memory
-  for (int x0 = threadIdx.x; x0 < 8; x0 += blockDim.x) {
-    const int e0 = x0;
-    shared_c[x0] = c[e0];
-  }
+  for (int x0 = threadIdx.x; x0 < 8; x0 += blockDim.x)
+    shared_c[x0] = c[x0];
   __syncthreads();
 #line 5 "downward.mf"
   int i = i_block * B + i_thread;
@@ -65,8 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
@@ -175,11 +172,11 @@ static int downward_leaf0_run(cf_call *cf_state, int cf_leaf, const float *c, co
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    8, // 8 words of shared memory
+    8, // words of shared memory
   };
   void *cf_arguments[] = { &c, &x, &y, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -195,11 +192,11 @@ static int downward_leaf1_run(cf_call *cf_state, int cf_leaf, const float *c, co
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &c, &x, &y, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -212,14 +209,13 @@ static int downward_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(downward_tile<256, 4, 8>), {} },
     { CF_KERNEL(downward_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &c, &x, &y, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -386,11 +382,7 @@ int downward_machine(int device, cf_machine *machine)
 
 static void downward_host(cf_call *cf_state, int n, const float *c, const float *x, float *y, int B)
 {
-#line 3 "downward.mf"
-
+#line 4 "downward.mf"
   { if (!cf_continues(cf_state, downward_run(cf_state, c, x, y, n, B))) return; }
-#line 11 "downward.mf"
-
-
 #line "downward.cu"
 }

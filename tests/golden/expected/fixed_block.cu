@@ -208,19 +208,17 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
 static int smooth_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int h, int w)
 {
   static cf_kernel cf_once = { CF_KERNEL(smooth_leaf0), {} };
-  const long long cf_given_a_stride0_wide = w; // w
+  const long long cf_given_a_stride0_wide = w;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = w; // w
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "w")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = w;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "w")) return cf_state->status;
   // (h - 1 - 1 + 8 - 1) / 8
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8);
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(h - 1 - 1 + 8 - 1) / 8")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), // (w - 1 - 1 + 32 - 1) / 32
@@ -228,11 +226,11 @@ static int smooth_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, floa
       1,
     },
     { // threads along x, y, z
-      32, // 32
-      8, // 8
+      32,
+      8,
       1,
     },
-    340, // 340 words of shared memory
+    340, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &h, &w, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -241,19 +239,17 @@ static int smooth_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, floa
 static int smooth_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int h, int w)
 {
   static cf_kernel cf_once = { CF_KERNEL(smooth_leaf1), {} };
-  const long long cf_given_a_stride0_wide = w; // w
+  const long long cf_given_a_stride0_wide = w;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = w; // w
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "w")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = w;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "w")) return cf_state->status;
   // (h - 1 - 1 + 8 - 1) / 8
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8);
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(h - 1 - 1 + 8 - 1) / 8")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), // (w - 1 - 1 + 32 - 1) / 32
@@ -261,11 +257,11 @@ static int smooth_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, floa
       1,
     },
     { // threads along x, y, z
-      32, // 32
-      8, // 8
+      32,
+      8,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &h, &w, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -279,28 +275,24 @@ static int smooth_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(smooth_tile<4, 32, 2, 1, 8>), {} },
     { CF_KERNEL(smooth_tile<1, 128, 2, 4, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = w; // w
+  const long long cf_given_a_stride0_wide = w;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = w; // w
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "w")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = w;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "w")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(h, 2)); // h - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "h - 2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(w, 2)); // w - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "w - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_sub(h, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_sub(w, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
@@ -470,11 +462,7 @@ int smooth_machine(int device, cf_machine *machine)
 
 static void smooth_host(cf_call *cf_state, int h, int w, const float *a, float *b)
 {
-#line 3 "fixed_block.mf"
-
+#line 4 "fixed_block.mf"
   { if (!cf_continues(cf_state, smooth_run(cf_state, a, b, h, w))) return; }
-#line 14 "fixed_block.mf"
-
-
 #line "fixed_block.cu"
 }

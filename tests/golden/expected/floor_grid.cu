@@ -40,8 +40,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= y_1_limit) {
     float value[U0];
@@ -93,16 +92,16 @@ static int whole_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
   static cf_kernel cf_once = { CF_KERNEL(whole_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -113,16 +112,16 @@ static int whole_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
   static cf_kernel cf_once = { CF_KERNEL(whole_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -137,12 +136,11 @@ static int whole_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(dim, B)); // dim * B
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "dim * B")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(dim, B), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -152,7 +150,7 @@ static int whole_run(cf_call *cf_state, const float *x, float *y, int n, int B, 
 {
   cf_choice cf_chosen;
   whole_params cf_params = { B, 0, };
-  if (cf_is_empty(dim)) return CF_OK; // dim
+  if (cf_is_empty(dim)) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -306,12 +304,8 @@ int whole_machine(int device, cf_machine *machine)
 
 static void whole_host(cf_call *cf_state, int n, const float *x, float *y, int B)
 {
-#line 3 "floor_grid.mf"
-
+#line 4 "floor_grid.mf"
   int dim = n / B;
   { if (!cf_continues(cf_state, whole_run(cf_state, x, y, n, B, dim))) return; }
-#line 9 "floor_grid.mf"
-
-
 #line "floor_grid.cu"
 }

@@ -176,8 +176,8 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
   const int i = blockIdx.x / tiles % i_limit;
   const int j = blockIdx.x / tiles / i_limit;
   const int t0 = threadIdx.y;
-  const int blocks0 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int t1 = threadIdx.x;
+  const int blocks0 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int i0 = block % blocks0;
   const int i1 = block / blocks0;
   const int o0 = i0 * (T2 * U2);
@@ -268,8 +268,8 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   const int j = blockIdx.x / tiles;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int t2 = threadIdx.x;
+  const int blocks1 = (k_limit + (T2 * U2 - 1)) / (T2 * U2);
   const int blocks2 = (l_limit + (T3 * U3 - 1)) / (T3 * U3);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
@@ -374,40 +374,34 @@ static int permute_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, flo
   static cf_kernel cf_once = { CF_KERNEL(permute_leaf0), {} };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "b * c * d")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
-  const long long cf_given_x_stride2_wide = d; // d
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "c * d")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d;
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
-      "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "d")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "d * a * c")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_y_stride2_wide = c; // c
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "a * c")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c;
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
-      "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "c")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(a + 1 - 1) / 1")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
-      "cf_given_j_block_extent")) return cf_state->status;
+      "(b + B0 - 1) / B0")) return cf_state->status;
   const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
   int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent,
-      "cf_given_k_block_extent")) return cf_state->status;
+      "(c + 1 - 1) / 1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
@@ -416,7 +410,7 @@ static int permute_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, flo
       cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
     },
     { // threads along x, y, z
-      B1, // B1
+      B1,
       1,
       cf_mul(1, B0), // 1 * B0
     },
@@ -435,40 +429,34 @@ static int permute_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, flo
   static cf_kernel cf_once = { CF_KERNEL(permute_leaf1), {} };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "b * c * d")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
-  const long long cf_given_x_stride2_wide = d; // d
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "c * d")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d;
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
-      "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "d")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "d * a * c")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_y_stride2_wide = c; // c
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "a * c")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c;
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
-      "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "c")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(a + 1 - 1) / 1")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
-      "cf_given_j_block_extent")) return cf_state->status;
+      "(b + B0 - 1) / B0")) return cf_state->status;
   const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
   int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent,
-      "cf_given_k_block_extent")) return cf_state->status;
+      "(c + 1 - 1) / 1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
@@ -477,7 +465,7 @@ static int permute_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, flo
       cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
     },
     { // threads along x, y, z
-      B1, // B1
+      B1,
       1,
       cf_mul(1, B0), // 1 * B0
     },
@@ -496,40 +484,34 @@ static int permute_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, flo
   static cf_kernel cf_once = { CF_KERNEL(permute_leaf2), {} };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "b * c * d")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
-  const long long cf_given_x_stride2_wide = d; // d
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "c * d")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d;
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
-      "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "d")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "d * a * c")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_y_stride2_wide = c; // c
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "a * c")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c;
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
-      "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "c")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(a + 1 - 1) / 1")) return cf_state->status;
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
-      "cf_given_j_block_extent")) return cf_state->status;
+      "(b + B0 - 1) / B0")) return cf_state->status;
   const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
   int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent,
-      "cf_given_k_block_extent")) return cf_state->status;
+      "(c + 1 - 1) / 1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
@@ -538,11 +520,11 @@ static int permute_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, flo
       cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)),
     },
     { // threads along x, y, z
-      B1, // B1
+      B1,
       1,
       cf_mul(1, B0), // 1 * B0
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
@@ -560,42 +542,35 @@ static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "b * c * d")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
-  const long long cf_given_x_stride2_wide = d; // d
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "c * d")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d;
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
-      "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "d")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "d * a * c")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_y_stride2_wide = c; // c
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "a * c")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c;
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
-      "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "c")) return cf_state->status;
   // (c + 1 - 1) / 1 * 1
   const long long cf_given_k_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
-  const long long cf_given_l_limit_wide = cf_limit(d); // d
+      "(c + 1 - 1) / 1 * 1")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(d);
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
-      "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "d")) return cf_state->status;
   // (a + 1 - 1) / 1 * 1
   const long long cf_given_i_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+      "(a + 1 - 1) / 1 * 1")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_mul(b, cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1)),
@@ -620,42 +595,35 @@ static int permute_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "b * c * d")) return cf_state->status;
   const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
-  const long long cf_given_x_stride2_wide = d; // d
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "c * d")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d;
   long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2,
-      "cf_given_x_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "d")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "d * a * c")) return cf_state->status;
   const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_y_stride2_wide = c; // c
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "a * c")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c;
   long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2,
-      "cf_given_y_stride2")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "c")) return cf_state->status;
   // (a + 1 - 1) / 1 * 1
   const long long cf_given_i_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1));
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+      "(a + 1 - 1) / 1 * 1")) return cf_state->status;
   // (c + 1 - 1) / 1 * 1
   const long long cf_given_k_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1));
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
-  const long long cf_given_l_limit_wide = cf_limit(d); // d
+      "(c + 1 - 1) / 1 * 1")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(d);
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
-      "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "d")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_mul(b,
@@ -663,7 +631,7 @@ static int permute_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
         cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))),
         cf_div(cf_add(d, cf_sub(cf_mul(T3, U3), 1)), cf_mul(T3, U3))), 1, 1 },
     { T3, T2, T1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1,
@@ -857,11 +825,7 @@ int permute_machine(int device, cf_machine *machine)
 
 static void permute_host(cf_call *cf_state, int a, int b, int c, int d, const float *x, float *y, int B0, int B1)
 {
-#line 3 "four_loops.mf"
-
+#line 4 "four_loops.mf"
   { if (!cf_continues(cf_state, permute_run(cf_state, x, y, a, b, c, d, B0, B1))) return; }
-#line 10 "four_loops.mf"
-
-
 #line "four_loops.cu"
 }

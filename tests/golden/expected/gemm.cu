@@ -31,17 +31,15 @@ extern "C" __global__ void gemm_leaf0(
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < k; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
-        const int e1 = x1;
         if (e0 < m)
-          shared_a[x0 * k + x1] = a[e0 * a_stride0 + e1];
+          shared_a[x0 * k + x1] = a[e0 * a_stride0 + x1];
       }
     // stage(b): k x B1 elements into shared memory
     for (int x0 = threadIdx.y; x0 < k; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
-        const int e0 = x0;
         const int e1 = j_block * B1 + x1;
         if (e1 < n)
-          shared_b[x0 * B1 + x1] = b[e0 * b_stride0 + e1];
+          shared_b[x0 * B1 + x1] = b[x0 * b_stride0 + e1];
       }
     __syncthreads();
 #line 5 "gemm.mf"
@@ -51,6 +49,7 @@ extern "C" __global__ void gemm_leaf0(
     if (i < m && j < n)
 #line "gemm.cu"
       if (0 < k) {
+        // accumulate(c): in registers while the loop runs
         float private_c = c[i * c_stride0 + j];
 #line 7 "gemm.mf"
         for (int l = 0; l < k; l++)
@@ -87,6 +86,7 @@ extern "C" __global__ void gemm_leaf1(
     if (i < m && j < n)
 #line "gemm.cu"
       if (0 < k) {
+        // accumulate(c): in registers while the loop runs
         float private_c = c[i * c_stride0 + j];
 #line 7 "gemm.mf"
         for (int l = 0; l < k; l++)
@@ -127,9 +127,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   const int o1 = i1 * (T1 * U1);
   float *const shared_a = (float *)cf_pieces;
   float *const shared_b = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
+  // stage(a): through registers, where rows are aligned and a thread has 64 points
+  const int held = cf_together == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
+  cf_turned_feed<float, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_a(&a[o0 * a_stride0],
+      a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
       j_limit - o1, thread);
@@ -156,12 +158,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!(cf_together == 4 && 64 <= U0 * U1)) {
+    if (!held) {
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     }
     cf_commit();
   }
-  if (cf_together == 4 && 64 <= U0 * U1) {
+  if (held) {
     feed_a.fetch();
     feed_a.put(shared_a);
     feed_a.fetch();
@@ -173,10 +175,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   float fragment_b[2][U1];
   const int whole = l_limit / D;
   int slot = 0;
-  const int piece_a = slot * (T0 * U0 * D + 4 * D);
-  const int piece_b = slot * (T1 * U1 * D);
-  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + 4 * t0]);
-  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + 4 * t1]);
+  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
+  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[4 * t1]);
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
     const int last = slot == 0 ? S - 1 : slot - 1;
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
       if (z == 1) {
-        if (cf_together == 4 && 64 <= U0 * U1) {
+        if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
           feed_a.fetch();
         } else {
@@ -287,22 +287,19 @@ static int gemm_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const 
     int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(gemm_leaf0), {} };
-  const long long cf_given_a_stride0_wide = k; // k
+  const long long cf_given_a_stride0_wide = k;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "k")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -310,8 +307,8 @@ static int gemm_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const 
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_add(cf_mul(B0, k), cf_mul(B1, k)), // k*B0 + k*B1 words of shared memory
@@ -326,22 +323,19 @@ static int gemm_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const 
     int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(gemm_leaf1), {} };
-  const long long cf_given_a_stride0_wide = k; // k
+  const long long cf_given_a_stride0_wide = k;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "k")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -349,11 +343,11 @@ static int gemm_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const 
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1,
@@ -380,31 +374,25 @@ static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
     { CF_KERNEL(gemm_tile<8, 8, 8, 8, 8, 4, 8, 4>), {} },
     { CF_KERNEL(gemm_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
-  if (cf_is_empty(k)) return CF_OK; // k
-  const long long cf_given_a_stride0_wide = k; // k
+  if (cf_is_empty(k)) return CF_OK;
+  const long long cf_given_a_stride0_wide = k;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "k")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_l_limit_wide = cf_limit(k); // k
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(k);
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
-      "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "k")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -602,11 +590,7 @@ int gemm_machine(int device, cf_machine *machine)
 
 static void gemm_host(cf_call *cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1)
 {
-#line 3 "gemm.mf"
-
+#line 4 "gemm.mf"
   { if (!cf_continues(cf_state, gemm_run(cf_state, a, b, c, m, n, k, B0, B1))) return; }
-#line 9 "gemm.mf"
-
-
 #line "gemm.cu"
 }

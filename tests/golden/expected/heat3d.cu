@@ -414,8 +414,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int t2 = threadIdx.x;
+  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int blocks2 = (y2_limit + T2 * U2) / (T2 * U2);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
@@ -644,8 +644,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
-  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int t2 = threadIdx.x;
+  const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int blocks2 = (y2_limit + T2 * U2) / (T2 * U2);
   const int i2 = block % blocks2;
   const int i1 = block / blocks2 % blocks1;
@@ -866,30 +866,26 @@ static int heat3d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf0), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
     // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
     cf_add(cf_mul(B0, cf_mul(B1, B2)),
@@ -909,30 +905,26 @@ static int heat3d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf1), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
     // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
     cf_add(cf_mul(B0, cf_mul(B1, B2)),
@@ -952,32 +944,28 @@ static int heat3d_1_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf2), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
@@ -991,32 +979,28 @@ static int heat3d_1_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf3), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
@@ -1043,39 +1027,32 @@ static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y2_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
-      "cf_given_y2_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
         cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 },
     { T2, T1, T0 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r,
@@ -1089,9 +1066,9 @@ static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, i
 {
   cf_choice cf_chosen;
   heat3d_params cf_params = { B0, B1, B2, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
-  if (cf_is_empty(dim2)) return CF_OK; // dim2
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
+  if (cf_is_empty(dim2)) return CF_OK;
   const int cf_together = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4
       : cf_begins(a) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
@@ -1159,30 +1136,26 @@ static int heat3d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf0), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
     // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
     cf_add(cf_mul(B0, cf_mul(B1, B2)),
@@ -1202,30 +1175,26 @@ static int heat3d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf1), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
     // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
     cf_add(cf_mul(B0, cf_mul(B1, B2)),
@@ -1245,32 +1214,28 @@ static int heat3d_2_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf2), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
@@ -1284,32 +1249,28 @@ static int heat3d_2_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b
   static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf3), {} };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim2, // dim2
-      dim1, // dim1
-      dim0, // dim0
+      dim2,
+      dim1,
+      dim0,
     },
     { // threads along x, y, z
-      B2, // B2
-      B1, // B1
-      B0, // B0
+      B2,
+      B1,
+      B0,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1,
@@ -1336,39 +1297,32 @@ static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n;
   long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1,
-      "cf_given_a_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "n")) return cf_state->status;
   const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_b_stride1_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n * n")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n;
   long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1,
-      "cf_given_b_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "n")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y2_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit,
-      "cf_given_y2_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))),
         cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 },
     { T2, T1, T0 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r,
@@ -1382,9 +1336,9 @@ static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, i
 {
   cf_choice cf_chosen;
   heat3d_params cf_params = { B0, B1, B2, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
-  if (cf_is_empty(dim2)) return CF_OK; // dim2
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
+  if (cf_is_empty(dim2)) return CF_OK;
   const int cf_together = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4
       : cf_begins(b) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(a) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
@@ -1553,19 +1507,14 @@ int heat3d_machine(int device, cf_machine *machine)
 
 static void heat3d_host(cf_call *cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2)
 {
-#line 5 "heat3d.mf"
-
+#line 6 "heat3d.mf"
   int dim0 = (n - 2 + B0 - 1) / B0, dim1 = (n - 2 + B1 - 1) / B1, dim2 = (n - 2 + B2 - 1) / B2;
 
   for (int t = 0; t < T; t++) {
     { if (!cf_continues(cf_state, heat3d_1_run(cf_state, a, b, n, r, B0, B1, B2, dim0, dim1, dim2))) return; }
-#line 22 "heat3d.mf"
-
-
+#line 24 "heat3d.mf"
     { if (!cf_continues(cf_state, heat3d_2_run(cf_state, a, b, n, r, B0, B1, B2, dim0, dim1, dim2))) return; }
-#line 37 "heat3d.mf"
-
+#line 38 "heat3d.mf"
   }
-
 #line "heat3d.cu"
 }

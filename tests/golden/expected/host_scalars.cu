@@ -33,8 +33,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
@@ -92,11 +91,11 @@ static int host_scalars_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &B, &half, &twice, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -109,14 +108,13 @@ static int host_scalars_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     { CF_KERNEL(host_scalars_tile<256, 4, 8>), {} },
     { CF_KERNEL(host_scalars_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_i_limit_wide = cf_limit(half); // half
+  const long long cf_given_i_limit_wide = cf_limit(half);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "half")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(half, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &half, &twice, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -154,7 +152,7 @@ static int host_scalars_run(cf_call *cf_state, const float *x, float *y, int n, 
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return host_scalars_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, half, twice);
@@ -282,13 +280,9 @@ int host_scalars_machine(int device, cf_machine *machine)
 
 static void host_scalars_host(cf_call *cf_state, int n, float scale, const float *x, float *y, int B)
 {
-#line 3 "host_scalars.mf"
-
+#line 4 "host_scalars.mf"
   int half = n / 2;
   float twice = 2 * scale;
   { if (!cf_continues(cf_state, host_scalars_run(cf_state, x, y, n, scale, B, half, twice))) return; }
-#line 9 "host_scalars.mf"
-
-
 #line "host_scalars.cu"
 }

@@ -23,9 +23,8 @@ extern "C" __global__ void scaled_rows_1_leaf0(
   for (int x0 = 0; x0 < B0; x0++)
     for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
       const int e0 = i_block * B0 + x0;
-      const int e1 = x1;
       if (e0 < n)
-        shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
+        shared_x[x0 * m + x1] = x[e0 * x_stride0 + x1];
     }
   __syncthreads();
 #line 6 "imperfect.mf"
@@ -36,6 +35,7 @@ extern "C" __global__ void scaled_rows_1_leaf0(
     sum[i] = 0;
 #line "imperfect.cu"
     if (0 < m) {
+      // accumulate(sum): in registers while the loop runs
       float private_sum = sum[i];
 #line 9 "imperfect.mf"
       for (int k = 0; k < m; k++)
@@ -65,6 +65,7 @@ extern "C" __global__ void scaled_rows_1_leaf1(
     sum[i] = 0;
 #line "imperfect.cu"
     if (0 < m) {
+      // accumulate(sum): in registers while the loop runs
       float private_sum = sum[i];
 #line 9 "imperfect.mf"
       for (int k = 0; k < m; k++)
@@ -166,9 +167,8 @@ extern "C" __global__ void scaled_rows_3_leaf0(
   for (int x0 = 0; x0 < B0; x0++)
     for (int x1 = threadIdx.x; x1 < 1; x1 += blockDim.x) {
       const int e0 = i_block * B0 + x0;
-      const int e1 = x1;
       if (e0 < n)
-        shared_y[x0 + x1] = y[e0 * y_stride0 + e1];
+        shared_y[x0 + x1] = y[e0 * y_stride0 + x1];
     }
   __syncthreads();
 #line 6 "imperfect.mf"
@@ -212,17 +212,15 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   CF_SHARED(cf_pieces);  // T0*U0*D*S words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const shared_x = (float *)cf_pieces;
-  const int thread = t0;
   // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_x(&x[o0 * x_stride0], x_stride0,
-      i_limit - o0, k_limit, thread);
+      i_limit - o0, k_limit, t0);
   // accumulate(sum, factor): U0 values in registers while the loop runs
   float private_sum[U0];
   float factor[U0];
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
       private_sum[r0] = 0;
@@ -259,7 +257,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
     cf_commit();
     const int slot = step % S;
     const int piece_x = slot * (T0 * U0 * D);
-    if (H == 1 || thread < T0)
+    if (H == 1 || t0 < T0)
       if (k_limit - step * D >= D) {
         #pragma unroll
         for (int z = 0; z < D; z++) {
@@ -284,7 +282,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
         }
   }
 #line "imperfect.cu"
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -309,8 +307,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const row_x = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   const int point = o0 + t0;
   const int i = point < i_limit ? point : i_limit - 1;
@@ -555,8 +552,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(last): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
@@ -607,10 +603,9 @@ static int scaled_rows_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *
     int m, int B0)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_1_leaf0), {} };
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -618,7 +613,7 @@ static int scaled_rows_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
@@ -632,10 +627,9 @@ static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
     int m, int B0)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_1_leaf1), {} };
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -643,11 +637,11 @@ static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &n, &m, &B0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -668,18 +662,15 @@ static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     { CF_KERNEL(scaled_rows_1_tile<8, 1, 32, 256, 4, 1, 4>), {} },
     { CF_KERNEL(scaled_rows_1_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, H), 1, 1 },
@@ -709,18 +700,15 @@ static int scaled_rows_1_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instan
     { CF_KERNEL(scaled_rows_1_tile1<1, 1, 512, 56320, 1, 4>), {} },
     { CF_KERNEL(scaled_rows_1_tile1<1, 1, 512, 56320, 1, 1>), {} },
   };
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -811,18 +799,16 @@ static int scaled_rows_2_leaf0_run(cf_call *cf_state, int cf_leaf, const float *
     int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_2_leaf0), {} };
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = m;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "m")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -830,8 +816,8 @@ static int scaled_rows_2_leaf0_run(cf_call *cf_state, int cf_leaf, const float *
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
@@ -845,18 +831,16 @@ static int scaled_rows_2_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
     int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_2_leaf1), {} };
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = m;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "m")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -864,11 +848,11 @@ static int scaled_rows_2_leaf1_run(cf_call *cf_state, int cf_leaf, const float *
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
@@ -883,28 +867,24 @@ static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     { CF_KERNEL(scaled_rows_2_tile<4, 32, 2, 1, 8>), {} },
     { CF_KERNEL(scaled_rows_2_tile<1, 128, 2, 4, 8>), {} },
   };
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = m;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "m")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(m);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
@@ -997,10 +977,9 @@ static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, 
 static int scaled_rows_3_leaf0_run(cf_call *cf_state, int cf_leaf, float *y, float *last, int n, int m, int B0)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_3_leaf0), {} };
-  const long long cf_given_y_stride0_wide = m; // m
+  const long long cf_given_y_stride0_wide = m;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -1008,11 +987,11 @@ static int scaled_rows_3_leaf0_run(cf_call *cf_state, int cf_leaf, float *y, flo
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    B0, // B0 words of shared memory
+    B0, // words of shared memory
   };
   void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &n, &B0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1021,10 +1000,9 @@ static int scaled_rows_3_leaf0_run(cf_call *cf_state, int cf_leaf, float *y, flo
 static int scaled_rows_3_leaf1_run(cf_call *cf_state, int cf_leaf, float *y, float *last, int n, int m, int B0)
 {
   static cf_kernel cf_once = { CF_KERNEL(scaled_rows_3_leaf1), {} };
-  const long long cf_given_y_stride0_wide = m; // m
+  const long long cf_given_y_stride0_wide = m;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -1032,11 +1010,11 @@ static int scaled_rows_3_leaf1_run(cf_call *cf_state, int cf_leaf, float *y, flo
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &n, &B0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1049,18 +1027,16 @@ static int scaled_rows_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     { CF_KERNEL(scaled_rows_3_tile<256, 4, 8>), {} },
     { CF_KERNEL(scaled_rows_3_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_stride0_wide = m; // m
+  const long long cf_given_y_stride0_wide = m;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "m")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -1235,14 +1211,10 @@ int scaled_rows_machine(int device, cf_machine *machine)
 static void scaled_rows_host(cf_call *cf_state, int n, int m, const float *x, const float *w, float *sum, float *y,
     float *last, int B0, int B1)
 {
-#line 3 "imperfect.mf"
-
+#line 4 "imperfect.mf"
   for (int t = 0; t < 2; t++)
     { if (!cf_continues(cf_state, scaled_rows_1_run(cf_state, x, w, sum, n, m, B0))) return;
          if (!cf_continues(cf_state, scaled_rows_2_run(cf_state, x, w, sum, y, n, m, B0, B1))) return;
          if (!cf_continues(cf_state, scaled_rows_3_run(cf_state, y, last, n, m, B0))) return; }
-#line 15 "imperfect.mf"
-
-
 #line "imperfect.cu"
 }

@@ -157,8 +157,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0) - 1;
+  const int o0 = block * (T0 * U0) - 1;
   if (t % 2) {
     if (1 < cf_together && U0 % 4 == 0) {
       #pragma unroll
@@ -364,8 +363,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
+  const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(a): the block's tile of both grids in shared memory, from sweep to sweep
   int *const first_grid = (int *)cf_pieces;
   int *const second_grid = (int *)(cf_pieces + T0 * U0 * 4);
@@ -749,12 +747,12 @@ static int jacobi1d_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int N, int
   static cf_kernel cf_once = { CF_KERNEL(jacobi1d_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -774,7 +772,7 @@ static int jacobi1d_leaf1_run(cf_call *cf_state, int cf_leaf, int *a, int N, int
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -794,11 +792,11 @@ static int jacobi1d_leaf3_run(cf_call *cf_state, int cf_leaf, int *a, int N, int
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &N, &B, &t, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -817,12 +815,11 @@ static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_p_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
   int cf_given_p_limit = (int)cf_given_p_limit_wide;
-  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
-      "cf_given_p_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit, "dim * s * B")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &N, &t, &cf_given_p_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
@@ -837,8 +834,7 @@ static int jacobi1d_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_p_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
   int cf_given_p_limit = (int)cf_given_p_limit_wide;
-  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
-      "cf_given_p_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit, "dim * s * B")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -854,7 +850,7 @@ static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim,
 {
   cf_choice cf_chosen;
   jacobi1d_params cf_params = { s, B, 0, };
-  if (cf_is_empty(dim)) return CF_OK; // dim
+  if (cf_is_empty(dim)) return CF_OK;
   const long long cf_left = cf_sub(T, t); // T - t
   if (cf_is_done(cf_state, cf_left, 6)) return CF_OK;
   const int cf_together = cf_begins(a) && N % 4 == 0 ? 4 : cf_begins(a) && N % 2 == 0 ? 2 : 1;
@@ -1024,14 +1020,10 @@ int jacobi1d_machine(int device, cf_machine *machine)
 
 static void jacobi1d_host(cf_call *cf_state, int T, int N, int *a, int s, int B)
 {
-#line 5 "jacobi1d.mf"
-
+#line 6 "jacobi1d.mf"
   int dim = (N-2)/(s*B);
 
   for (int t = 0; t < T; ++t)
     { if (!cf_continues(cf_state, jacobi1d_run(cf_state, a, N, s, B, dim, t, T))) return; }
-#line 24 "jacobi1d.mf"
-
-
 #line "jacobi1d.cu"
 }

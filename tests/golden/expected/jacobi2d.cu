@@ -968,23 +968,21 @@ static int jacobi2d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float 
     int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_1_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
@@ -998,26 +996,24 @@ static int jacobi2d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float 
     int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_1_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1037,28 +1033,24 @@ static int jacobi2d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     { CF_KERNEL(jacobi2d_1_tile<4, 32, 2, 1, 8, 2>), {} },
     { CF_KERNEL(jacobi2d_1_tile<4, 32, 2, 1, 8, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
@@ -1073,22 +1065,18 @@ static int jacobi2d_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     { CF_KERNEL(jacobi2d_1_time<4, 128, 24, 1, 7, 2>), {} },
     { CF_KERNEL(jacobi2d_1_time<2, 128, 20, 1, 7, 4>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -1108,8 +1096,8 @@ static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
 {
   cf_choice cf_chosen;
   jacobi2d_params cf_params = { B0, B1, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
   const long long cf_left = cf_mul(2, cf_sub(T, t)); // 2 * (T - t)
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
   const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b)
@@ -1178,23 +1166,21 @@ static int jacobi2d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float 
     int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_2_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
@@ -1208,26 +1194,24 @@ static int jacobi2d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float 
     int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(jacobi2d_2_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1247,28 +1231,24 @@ static int jacobi2d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     { CF_KERNEL(jacobi2d_2_tile<4, 32, 2, 1, 8, 2>), {} },
     { CF_KERNEL(jacobi2d_2_tile<4, 32, 2, 1, 8, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
@@ -1283,22 +1263,18 @@ static int jacobi2d_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     { CF_KERNEL(jacobi2d_2_time<4, 128, 24, 1, 7, 2>), {} },
     { CF_KERNEL(jacobi2d_2_time<2, 128, 20, 1, 7, 4>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
   const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit,
-      "cf_given_y0_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "n - 2")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -1318,8 +1294,8 @@ static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, 
 {
   cf_choice cf_chosen;
   jacobi2d_params cf_params = { B0, B1, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
   const long long cf_left = cf_sub(cf_mul(2, cf_sub(T, t)), 1); // 2 * (T - t) - 1
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
   const int cf_together = cf_begins(b) && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && n % 2 == 0 && cf_begins(a)
@@ -1492,19 +1468,14 @@ int jacobi2d_machine(int device, cf_machine *machine)
 
 static void jacobi2d_host(cf_call *cf_state, int T, int n, float *a, float *b, int B0, int B1)
 {
-#line 5 "jacobi2d.mf"
-
+#line 6 "jacobi2d.mf"
   int dim0 = (n - 2 + B0 - 1) / B0, dim1 = (n - 2 + B1 - 1) / B1;
 
   for (int t = 0; t < T; t++) {
     { if (!cf_continues(cf_state, jacobi2d_1_run(cf_state, a, b, n, B0, B1, dim0, dim1, T, t))) return; }
-#line 19 "jacobi2d.mf"
-
-
+#line 21 "jacobi2d.mf"
     { if (!cf_continues(cf_state, jacobi2d_2_run(cf_state, a, b, n, B0, B1, dim0, dim1, T, t))) return; }
-#line 31 "jacobi2d.mf"
-
+#line 32 "jacobi2d.mf"
   }
-
 #line "jacobi2d.cu"
 }

@@ -28,11 +28,9 @@ extern "C" __global__ void long_rows_leaf0(
   for (int x0 = 0; x0 < b; x0++)
     for (int x1 = 0; x1 < B; x1++)
       for (int x2 = threadIdx.x; x2 < hw; x2 += blockDim.x) {
-        const int e0 = x0;
         const int e1 = k_block * B + x1;
-        const int e2 = x2;
         if (e1 < c)
-          shared_x[(x0 * B + x1) * hw + x2] = x[e0 * x_stride0 + e1 * x_stride1 + e2];
+          shared_x[(x0 * B + x1) * hw + x2] = x[x0 * x_stride0 + e1 * x_stride1 + x2];
       }
   __syncthreads();
 #line 5 "long_rows.mf"
@@ -60,11 +58,9 @@ extern "C" __global__ void long_rows_leaf0(
   for (int x0 = 0; x0 < b; x0++)
     for (int x1 = 0; x1 < B; x1++)
       for (int x2 = threadIdx.x; x2 < hw; x2 += blockDim.x) {
-        const int e0 = x0;
         const int e1 = k_block * B + x1;
-        const int e2 = x2;
         if (e1 < c)
-          y[e0 * y_stride0 + e1 * y_stride1 + e2] = shared_y[(x0 * B + x1) * hw + x2];
+          y[x0 * y_stride0 + e1 * y_stride1 + x2] = shared_y[(x0 * B + x1) * hw + x2];
       }
 }
 
@@ -122,8 +118,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= k_limit) {
     float sum[U0];
@@ -313,8 +308,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const row_value = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const told_sum = (float *)(cf_pieces + (T0 * S + 32) * 4);
   float *const told_squares = (float *)(cf_pieces + (T0 * S + T0 + 32) * 4);
@@ -400,20 +394,16 @@ static int long_rows_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, c
   static cf_kernel cf_once = { CF_KERNEL(long_rows_leaf0), {} };
   const long long cf_given_x_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_x_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = hw;
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "hw")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = hw;
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "hw")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(c, B), 1), B), // (c + B - 1) / B
@@ -421,7 +411,7 @@ static int long_rows_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, c
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -439,20 +429,16 @@ static int long_rows_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, c
   static cf_kernel cf_once = { CF_KERNEL(long_rows_leaf1), {} };
   const long long cf_given_x_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_x_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = hw;
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "hw")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = hw;
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "hw")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(c, B), 1), B), // (c + B - 1) / B
@@ -460,11 +446,11 @@ static int long_rows_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, c
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &x, &gain, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_y_stride0, &cf_given_y_stride1, &b, &c, &hw,
@@ -481,36 +467,29 @@ static int long_rows_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
   };
   const long long cf_given_x_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_x_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = hw;
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "hw")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = hw;
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(c); // c
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "hw")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(c);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(b); // b
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "c")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(b);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_p_limit_wide = cf_limit(hw); // hw
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "b")) return cf_state->status;
+  const long long cf_given_p_limit_wide = cf_limit(hw);
   int cf_given_p_limit = (int)cf_given_p_limit_wide;
-  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
-      "cf_given_p_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit, "hw")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(c, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &x, &gain, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_y_stride0, &cf_given_y_stride1, &b, &hw,
@@ -529,28 +508,22 @@ static int long_rows_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
   };
   const long long cf_given_x_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_x_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = hw;
   long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1,
-      "cf_given_x_stride1")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "hw")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(c, hw); // c * hw
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_stride1_wide = hw; // hw
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "c * hw")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = hw;
   long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1,
-      "cf_given_y_stride1")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(c); // c
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "hw")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(c);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "c")) return cf_state->status;
   const long long cf_given_i_p_limit_wide = cf_limit(cf_mul(b, hw)); // b * hw
   int cf_given_i_p_limit = (int)cf_given_i_p_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_p_limit_wide, (long long)cf_given_i_p_limit,
-      "cf_given_i_p_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_p_limit_wide, (long long)cf_given_i_p_limit, "b * hw")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(c, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -739,11 +712,7 @@ int long_rows_machine(int device, cf_machine *machine)
 
 static void long_rows_host(cf_call *cf_state, int b, int c, int hw, const float *x, const float *gain, float *y, int B)
 {
-#line 3 "long_rows.mf"
-
+#line 4 "long_rows.mf"
   { if (!cf_continues(cf_state, long_rows_run(cf_state, x, gain, y, b, c, hw, B))) return; }
-#line 18 "long_rows.mf"
-
-
 #line "long_rows.cu"
 }

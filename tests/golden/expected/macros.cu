@@ -74,8 +74,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(c): U0 points a thread
   if (o0 + T0 * U0 <= p_limit) {
     float s[U0];
@@ -195,12 +194,12 @@ static int macros_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, floa
   static cf_kernel cf_once = { CF_KERNEL(macros_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -215,16 +214,16 @@ static int macros_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, floa
   static cf_kernel cf_once = { CF_KERNEL(macros_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &c, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -237,18 +236,16 @@ static int macros_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(macros_tile<256, 4, 8>), {} },
     { CF_KERNEL(macros_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_c_stride0_wide = 128; // 128
+  const long long cf_given_c_stride0_wide = 128;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_p_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "128")) return cf_state->status;
+  const long long cf_given_p_limit_wide = cf_limit(n);
   int cf_given_p_limit = (int)cf_given_p_limit_wide;
-  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
-      "cf_given_p_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &c, &cf_given_c_stride0, &cf_given_p_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -258,7 +255,7 @@ static int macros_run(cf_call *cf_state, const float *a, float *c, int n, int B,
 {
   cf_choice cf_chosen;
   macros_params cf_params = { B, 0, };
-  if (cf_is_empty(dim)) return CF_OK; // dim
+  if (cf_is_empty(dim)) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -462,16 +459,12 @@ static inline int blocks(int n, int b) { return (n + b - 1) / b; }
 
 static void macros_host(cf_call *cf_state, int n, int B, const float *a, float *c)
 {
-#line 25 "macros.mf"
-
+#line 26 "macros.mf"
   int dim = blocks(n, B);
   { if (!cf_require(cf_state, cf_le(n, 64), "n <= 64", n, 64)) return; }
-#line 27 "macros.mf"
-
 #if SCALE > 1
   { if (!cf_continues(cf_state, macros_run(cf_state, a, c, n, B, dim))) return; }
-#line 40 "macros.mf"
-
+#line 41 "macros.mf"
 #else
   meta_schedule {
     meta_for (int i = 0; i < dim; i++)
@@ -479,6 +472,5 @@ static void macros_host(cf_call *cf_state, int n, int B, const float *a, float *
         c[i * B + j] = 0;
   }
 #endif
-
 #line "macros.cu"
 }

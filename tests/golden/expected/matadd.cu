@@ -213,30 +213,27 @@ static int matadd_leaf0_run(cf_call *cf_state, int cf_leaf, const int *a, const 
     int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matadd_leaf0), {} };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = N;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "N")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "N")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
@@ -247,30 +244,27 @@ static int matadd_leaf1_run(cf_call *cf_state, int cf_leaf, const int *a, const 
     int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matadd_leaf1), {} };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = N;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "N")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "N")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, 2), // dim1 * 2
-      dim0, // dim0
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
@@ -285,32 +279,27 @@ static int matadd_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(matadd_tile<4, 32, 2, 1, 8>), {} },
     { CF_KERNEL(matadd_tile<1, 128, 2, 4, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = N;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "N")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "N")) return cf_state->status;
   const long long cf_given_i_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "dim0 * B0")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(cf_mul(dim1, B1)); // dim1 * B1
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "dim1 * B1")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_mul(dim1, B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &cf_given_i_limit,
@@ -322,8 +311,8 @@ static int matadd_run(cf_call *cf_state, const int *a, const int *b, int *c, int
 {
   cf_choice cf_chosen;
   matadd_params cf_params = { B0, B1, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -481,13 +470,9 @@ int matadd_machine(int device, cf_machine *machine)
 
 static void matadd_host(cf_call *cf_state, int N, const int *a, const int *b, int *c, int B0, int B1)
 {
-#line 5 "matadd.mf"
-
+#line 6 "matadd.mf"
   int dim0 = N/B0, dim1 = N/(2*B1);
 
   { if (!cf_continues(cf_state, matadd_run(cf_state, a, b, c, N, B0, B1, dim0, dim1))) return; }
-#line 20 "matadd.mf"
-
-
 #line "matadd.cu"
 }

@@ -48,6 +48,7 @@ extern "C" __global__ void matmul_leaf0(
 #line 20 "matmul.mf"
       for (int w = 0; w < s; w++) {
 #line "matmul.cu"
+        // accumulate(c): in registers while the loop runs
         float private_c = c[p * c_stride0 + (q + w * ub1)];
 #line 19 "matmul.mf"
         for (int z = 0; z < B0; z++)
@@ -133,6 +134,7 @@ extern "C" __global__ void matmul_leaf2(
     const int u = threadIdx.x;
     const int v = threadIdx.y;
     if (0 < n / B0) {
+      // accumulate(c): in registers while the loop runs
       float private_c = c[(i * B0 + v) * c_stride0 + (j * ub1 + u)];
       for (int k = 0; k < n / B0; k++) {
         // stage(a): B0 x B0 elements into shared memory
@@ -182,6 +184,7 @@ extern "C" __global__ void __maxnreg__(32) matmul_leaf3(
     const int u = threadIdx.x;
     const int v = threadIdx.y;
     if (0 < n / B0) {
+      // accumulate(c): in registers while the loop runs
       float private_c = c[((long)i * B0 + v) * c_stride0 + ((long)j * ub1 + u)];
       for (int k = 0; k < n / B0; k++) {
         // stage(a): B0 x B0 elements into shared memory
@@ -228,6 +231,7 @@ extern "C" __global__ void matmul_leaf4(
     const int u = threadIdx.x;
     const int v = threadIdx.y;
     if (0 < n / B0) {
+      // accumulate(c): in registers while the loop runs
       float private_c = c[(i * B0 + v) * c_stride0 + (j * ub1 + u)];
       for (int k = 0; k < n / B0; k++) {
 #line 17 "matmul.mf"
@@ -274,9 +278,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   const int o1 = i1 * (T1 * U1);
   float *const shared_a = (float *)cf_pieces;
   float *const shared_b = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
+  // stage(a): through registers, where rows are aligned and a thread has 64 points
+  const int held = cf_together == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, p_limit - o0, k_z_limit, thread);
+  cf_turned_feed<float, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_a(&a[o0 * a_stride0],
+      a_stride0, p_limit - o0, k_z_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<float, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, k_z_limit,
       q_limit - o1, thread);
@@ -303,12 +309,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!(cf_together == 4 && 64 <= U0 * U1)) {
+    if (!held) {
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     }
     cf_commit();
   }
-  if (cf_together == 4 && 64 <= U0 * U1) {
+  if (held) {
     feed_a.fetch();
     feed_a.put(shared_a);
     feed_a.fetch();
@@ -320,10 +326,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   float fragment_b[2][U1];
   const int whole = k_z_limit / D;
   int slot = 0;
-  const int piece_a = slot * (T0 * U0 * D + 4 * D);
-  const int piece_b = slot * (T1 * U1 * D);
-  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + 4 * t0]);
-  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + 4 * t1]);
+  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
+  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[4 * t1]);
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
     const int last = slot == 0 ? S - 1 : slot - 1;
@@ -343,7 +347,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
       if (z == 1) {
-        if (cf_together == 4 && 64 <= U0 * U1) {
+        if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
           feed_a.fetch();
         } else {
@@ -434,27 +438,24 @@ static int matmul_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      ub1, // ub1
-      B0, // B0
+      ub1,
+      B0,
       1,
     },
     cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
@@ -468,27 +469,24 @@ static int matmul_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      ub1, // ub1
-      B0, // B0
+      ub1,
+      B0,
       1,
     },
     cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
@@ -502,27 +500,24 @@ static int matmul_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf2), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
-      dim0, // dim0
+      dim0,
       1,
     },
     { // threads along x, y, z
-      ub1, // ub1
-      B0, // B0
+      ub1,
+      B0,
       1,
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
@@ -536,27 +531,24 @@ static int matmul_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf3), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
-      dim0, // dim0
+      dim0,
       1,
     },
     { // threads along x, y, z
-      ub1, // ub1
-      B0, // B0
+      ub1,
+      B0,
       1,
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
@@ -570,30 +562,27 @@ static int matmul_leaf4_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(matmul_leaf4), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
-      dim0, // dim0
+      dim0,
       1,
     },
     { // threads along x, y, z
-      ub1, // ub1
-      B0, // B0
+      ub1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
@@ -620,30 +609,25 @@ static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(matmul_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
   if (cf_is_empty(cf_mul(cf_div(n, B0), B0))) return CF_OK; // n / B0 * B0
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const long long cf_given_p_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
   int cf_given_p_limit = (int)cf_given_p_limit_wide;
-  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit,
-      "cf_given_p_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_p_limit_wide, (long long)cf_given_p_limit, "dim0 * B0")) return cf_state->status;
   const long long cf_given_q_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), ub1)); // dim1 * s * ub1
   int cf_given_q_limit = (int)cf_given_q_limit_wide;
-  if (!cf_fits(cf_state, cf_given_q_limit_wide, (long long)cf_given_q_limit,
-      "cf_given_q_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_q_limit_wide, (long long)cf_given_q_limit, "dim1 * s * ub1")) return cf_state->status;
   const long long cf_given_k_z_limit_wide = cf_limit(cf_mul(cf_div(n, B0), B0)); // n / B0 * B0
   int cf_given_k_z_limit = (int)cf_given_k_z_limit_wide;
   if (!cf_fits(cf_state, cf_given_k_z_limit_wide, (long long)cf_given_k_z_limit,
-      "cf_given_k_z_limit")) return cf_state->status;
+      "n / B0 * B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -664,8 +648,8 @@ static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *
 {
   cf_choice cf_chosen;
   matmul_params cf_params = { B0, ub1, s, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
   const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
@@ -854,16 +838,10 @@ int matmul_machine(int device, cf_machine *machine)
 
 static void matmul_host(cf_call *cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s)
 {
-#line 7 "matmul.mf"
-
-  { if (!cf_require(cf_state, cf_le(B0, cf_mul(ub1, s)), "B0 <= ub1 * s", B0, cf_mul(ub1, s))) return; }
 #line 8 "matmul.mf"
-
+  { if (!cf_require(cf_state, cf_le(B0, cf_mul(ub1, s)), "B0 <= ub1 * s", B0, cf_mul(ub1, s))) return; }
   int dim0 = n / B0, dim1 = n / (ub1 * s);
 
   { if (!cf_continues(cf_state, matmul_run(cf_state, a, b, c, n, B0, ub1, s, dim0, dim1))) return; }
-#line 25 "matmul.mf"
-
-
 #line "matmul.cu"
 }

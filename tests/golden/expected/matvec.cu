@@ -24,15 +24,12 @@ extern "C" __global__ void matvec_leaf0(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = v * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+        shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(x): n elements into shared memory
-  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
-    const int e0 = x0;
-    shared_x[x0] = x[e0];
-  }
+  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x)
+    shared_x[x0] = x[x0];
   __syncthreads();
 #line 10 "matvec.mf"
   int i = v * B + u;
@@ -63,15 +60,12 @@ extern "C" __global__ void matvec_leaf1(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = v * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+        shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(x): n elements into shared memory
-  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
-    const int e0 = x0;
-    shared_x[x0] = x[e0];
-  }
+  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x)
+    shared_x[x0] = x[x0];
   __syncthreads();
 #line 11 "matvec.mf"
   if (v * B + u < m) {
@@ -119,19 +113,17 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const shared_a = (float *)cf_pieces;
   float *const shared_x = (float *)(cf_pieces + T0 * U0 * D * S * 4);
-  const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
-      i_limit - o0, j_limit, thread);
+      i_limit - o0, j_limit, t0);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, j_limit, thread);
+  cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, j_limit, t0);
   // accumulate(sum): U0 values in registers while the loop runs
   float sum[U0];
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
 #line 12 "matvec.mf"
@@ -154,7 +146,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (H == 1 || thread < T0)
+    if (H == 1 || t0 < T0)
       if (j_limit - step * D >= D) {
         #pragma unroll
         for (int z = 0; z < D; z++) {
@@ -181,7 +173,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
         }
   }
 #line "matvec.cu"
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -208,8 +200,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
   const int point = o0 + t0;
@@ -264,18 +255,17 @@ static int matvec_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int B, int dim)
 {
   static cf_kernel cf_once = { CF_KERNEL(matvec_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -289,18 +279,17 @@ static int matvec_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int B, int dim)
 {
   static cf_kernel cf_once = { CF_KERNEL(matvec_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -314,22 +303,21 @@ static int matvec_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, cons
     int B, int dim)
 {
   static cf_kernel cf_once = { CF_KERNEL(matvec_leaf2), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -350,18 +338,15 @@ static int matvec_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(matvec_tile<8, 1, 32, 256, 4, 1, 4>), {} },
     { CF_KERNEL(matvec_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, H), 1, 1 },
@@ -391,18 +376,15 @@ static int matvec_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(matvec_tile1<1, 1, 512, 28160, 1, 4>), {} },
     { CF_KERNEL(matvec_tile1<1, 1, 512, 28160, 1, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -417,7 +399,7 @@ static int matvec_run(cf_call *cf_state, const float *a, const float *x, float *
 {
   cf_choice cf_chosen;
   matvec_params cf_params = { B, 0, };
-  if (cf_is_empty(dim)) return CF_OK; // dim
+  if (cf_is_empty(dim)) return CF_OK;
   const int cf_together =
       cf_lesser(cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1, cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1);
   // The last choice of this thread, which only these numbers decide about.
@@ -601,13 +583,9 @@ int matvec_machine(int device, cf_machine *machine)
 
 static void matvec_host(cf_call *cf_state, int m, int n, const float *a, const float *x, float *y, int B)
 {
-#line 4 "matvec.mf"
-
+#line 5 "matvec.mf"
   int dim = (m + B - 1) / B;
 
   { if (!cf_continues(cf_state, matvec_run(cf_state, a, x, y, m, n, B, dim))) return; }
-#line 18 "matvec.mf"
-
-
 #line "matvec.cu"
 }

@@ -66,8 +66,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int o1 = i1 * (T1 * U1);
   __half *const shared_a = (__half *)cf_pieces;
   __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
+  // stage(a): through registers, where rows are aligned and a thread has 64 points
+  const int held = cf_together == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+  cf_turned_feed<__half, held, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<__half, cf_together, D, T1 * U1, 0, D, 0,
@@ -85,12 +87,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!(cf_together == 4 && 64 <= U0 * U1)) {
+    if (!held) {
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     }
     cf_commit();
   }
-  if (cf_together == 4 && 64 <= U0 * U1) {
+  if (held) {
     feed_a.fetch();
     feed_a.put(shared_a);
     feed_a.fetch();
@@ -102,10 +104,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   __half fragment_b[2][U1];
   const int whole = l_limit / D;
   int slot = 0;
-  const int piece_a = slot * (T0 * U0 * D + 4 * D);
-  const int piece_b = slot * (T1 * U1 * D);
-  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + 4 * t0]);
-  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + 4 * t1]);
+  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
+  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[4 * t1]);
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
     const int last = slot == 0 ? S - 1 : slot - 1;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
       if (z == 1) {
-        if (cf_together == 4 && 64 <= U0 * U1) {
+        if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
           feed_a.fetch();
         } else {
@@ -397,7 +397,7 @@ static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const c
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -405,11 +405,11 @@ static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const c
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &c, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -441,30 +441,24 @@ static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, i
     { CF_KERNEL(f_tile<8, 8, 8, 8, 8, 4, 8, 2>), {} },
     { CF_KERNEL(f_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = k; // k
+  const long long cf_given_a_stride0_wide = k;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "k")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_l_limit_wide = cf_limit(k); // k
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(k);
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
-      "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "k")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -510,30 +504,24 @@ static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, 
     { CF_KERNEL(f_tile1<8, 8, 4, 8, 64, 4, 4, 2>), {} },
     { CF_KERNEL(f_tile1<8, 8, 4, 8, 64, 4, 4, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = k; // k
+  const long long cf_given_a_stride0_wide = k;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "k")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_l_limit_wide = cf_limit(k); // k
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(k);
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
-      "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "k")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -588,7 +576,7 @@ static int f_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half 
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return f_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, m, n, k);
@@ -751,11 +739,7 @@ int f_machine(int device, cf_machine *machine)
 static void f_host(cf_call *cf_state, int m, int n, int k, const cf_half *a, const cf_half *b, cf_half *c, int B0,
     int B1)
 {
-#line 2 "mixed_precision.mf"
-
+#line 3 "mixed_precision.mf"
   { if (!cf_continues(cf_state, f_run(cf_state, a, b, c, m, n, k, B0, B1))) return; }
-#line 11 "mixed_precision.mf"
-
-
 #line "mixed_precision.cu"
 }

@@ -51,8 +51,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(a): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     int value[U0];
@@ -106,8 +105,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(h): U0 points a thread
   if (o0 + T0 * U0 <= y_limit) {
     long place[U0];
@@ -115,7 +113,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
     for (int r0 = 0; r0 < U0; r0++) {
       const int y = o0 + (r0 * T0 + t0);
 #line 12 "openacc.c"
-      place[r0] = a[n - 1 + (long)y * -1] & 15;
+      place[r0] = a[n - 1 - (long)y] & 15;
     }
 #line "openacc.cu"
     #pragma unroll
@@ -129,7 +127,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
     for (int r0 = 0; r0 < U0; r0++) {
       const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
 #line 12 "openacc.c"
-      place[r0] = a[n - 1 + (long)y * -1] & 15;
+      place[r0] = a[n - 1 - (long)y] & 15;
     }
 #line "openacc.cu"
     #pragma unroll
@@ -145,7 +143,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
       const int y = o0 + (r0 * T0 + t0);
       if (y < y_limit)
 #line 12 "openacc.c"
-        atomicAdd(&h[a[n - 1 + (long)y * -1] & 15], 1);
+        atomicAdd(&h[a[n - 1 - (long)y] & 15], 1);
     }
 #line "openacc.cu"
 }
@@ -160,12 +158,10 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
   CF_SHARED(cf_pieces);  // S words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0 * D);
+  const int o0 = block * (T0 * U0 * D);
   // privatize(h): S elements for each block, added up at its end
   int *const shared_h = (int *)cf_pieces;
-  const int thread = t0;
-  for (int z = thread; z < S; z += T0)
+  for (int z = t0; z < S; z += T0)
     shared_h[z] = 0;
   __syncthreads();
   for (int step = 0; step < D; step++) {
@@ -176,7 +172,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = first + (r0 * T0 + t0);
 #line 12 "openacc.c"
-        place[r0] = a[n - 1 + (long)y * -1] & 15;
+        place[r0] = a[n - 1 - (long)y] & 15;
       }
 #line "openacc.cu"
       #pragma unroll
@@ -190,7 +186,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = first + (r0 * T0 + t0) < y_limit - 1 ? first + (r0 * T0 + t0) : y_limit - 1;
 #line 12 "openacc.c"
-        place[r0] = a[n - 1 + (long)y * -1] & 15;
+        place[r0] = a[n - 1 - (long)y] & 15;
       }
 #line "openacc.cu"
       #pragma unroll
@@ -206,12 +202,12 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
         const int y = first + (r0 * T0 + t0);
         if (y < y_limit)
 #line 12 "openacc.c"
-          atomicAdd(&shared_h[a[n - 1 + (long)y * -1] & 15], 1);
+          atomicAdd(&shared_h[a[n - 1 - (long)y] & 15], 1);
       }
   }
 #line "openacc.cu"
   __syncthreads();
-  for (int z = thread; z < S; z += T0) {
+  for (int z = t0; z < S; z += T0) {
     const int value = shared_h[z];
     if (value != 0)
       atomicAdd(&h[z], value);
@@ -230,11 +226,11 @@ static int openacc_1_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int m, in
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &m, &B0, &t, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -246,14 +242,13 @@ static int openacc_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
     { CF_KERNEL(openacc_1_tile<256, 4, 8>), {} },
     { CF_KERNEL(openacc_1_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &m, &t, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -290,7 +285,7 @@ static int openacc_1_run(cf_call *cf_state, int *a, int m, int B0, int t)
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return openacc_1_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, m, t);
@@ -322,11 +317,11 @@ static int openacc_2_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int *h, i
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &h, &n, &B0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -338,14 +333,13 @@ static int openacc_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
     { CF_KERNEL(openacc_2_tile<256, 4, 8>), {} },
     { CF_KERNEL(openacc_2_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  const long long cf_given_y_limit_wide = cf_limit(n);
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &h, &n, &cf_given_y_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -361,15 +355,14 @@ static int openacc_2_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     { CF_KERNEL(openacc_2_tile1<512, 4, 8, 4096, 4>), {} },
     { CF_KERNEL(openacc_2_tile1<1024, 4, 64, 24576, 2>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  const long long cf_given_y_limit_wide = cf_limit(n);
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(n, cf_sub(cf_mul(cf_mul(T0, U0), D), 1)), cf_mul(cf_mul(T0, U0), D)), 1, 1 },
     { T0, 1, 1 },
-    S, // S words of shared memory
+    S, // words of shared memory
   };
   void *cf_arguments[] = { &a, &h, &n, &cf_given_y_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -406,7 +399,7 @@ static int openacc_2_run(cf_call *cf_state, int *a, int *h, int n, int B0)
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return openacc_2_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, h, n);
@@ -545,20 +538,9 @@ int openacc_machine(int device, cf_machine *machine)
 
 static void openacc_host(cf_call *cf_state, int n, int m, int *a, int *h, int B0)
 {
-#line 3 "openacc.c"
-
-
-#line 4 "openacc.c"
-
-
-#line 5 "openacc.c"
-
+#line 6 "openacc.c"
   for (int t = 1; t < n; t++)
-    { if (!cf_continues(cf_state, openacc_1_run(cf_state, a, m, B0, t))) return; }
-
-{ if (!cf_continues(cf_state, openacc_2_run(cf_state, a, h, n, B0))) return; }
-#line 13 "openacc.c"
-
-
+    { if (!cf_continues(cf_state, openacc_1_run(cf_state, a, m, B0, t))) return;
+        }{ if (!cf_continues(cf_state, openacc_2_run(cf_state, a, h, n, B0))) return; }
 #line "openacc.cu"
 }

@@ -31,17 +31,15 @@ extern "C" __global__ void openmp_leaf0(
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
-        const int e1 = x1;
         if (e0 < n)
-          shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+          shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
       }
     // stage(b): n x B1 elements into shared memory
     for (int x0 = threadIdx.y; x0 < n; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
-        const int e0 = x0;
         const int e1 = j_block * B1 + x1;
         if (e1 < m)
-          shared_b[x0 * B1 + x1] = b[e0 * b_stride0 + e1];
+          shared_b[x0 * B1 + x1] = b[x0 * b_stride0 + e1];
       }
     __syncthreads();
 #line 8 "openmp.c"
@@ -52,6 +50,7 @@ extern "C" __global__ void openmp_leaf0(
       c[i * c_stride0 + j] *= alpha;
 #line "openmp.cu"
       if (0 < n) {
+        // accumulate(c): in registers while the loop runs
         double private_c = c[i * c_stride0 + j];
 #line 11 "openmp.c"
         for (int k = 0; k < n; k++) {
@@ -92,17 +91,15 @@ extern "C" __global__ void __maxnreg__(32) openmp_leaf1(
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
-        const int e1 = x1;
         if (e0 < n)
-          shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+          shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
       }
     // stage(b): n x B1 elements into shared memory
     for (int x0 = threadIdx.y; x0 < n; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
-        const int e0 = x0;
         const int e1 = j_block * B1 + x1;
         if (e1 < m)
-          shared_b[x0 * B1 + x1] = b[e0 * b_stride0 + e1];
+          shared_b[x0 * B1 + x1] = b[x0 * b_stride0 + e1];
       }
     __syncthreads();
 #line 9 "openmp.c"
@@ -110,6 +107,7 @@ extern "C" __global__ void __maxnreg__(32) openmp_leaf1(
       c[((long)i_block * B0 + i_thread) * c_stride0 + ((long)j_block * B1 + j_thread)] *= alpha;
 #line "openmp.cu"
       if (0 < n) {
+        // accumulate(c): in registers while the loop runs
         double private_c =
             c[((long)i_block * B0 + i_thread) * c_stride0 + ((long)j_block * B1 + j_thread)];
 #line 11 "openmp.c"
@@ -153,6 +151,7 @@ extern "C" __global__ void openmp_leaf2(
       c[i * c_stride0 + j] *= alpha;
 #line "openmp.cu"
       if (0 < n) {
+        // accumulate(c): in registers while the loop runs
         double private_c = c[i * c_stride0 + j];
 #line 11 "openmp.c"
         for (int k = 0; k < n; k++) {
@@ -193,6 +192,7 @@ extern "C" __global__ void __maxnreg__(32) openmp_leaf3(
       c[i * c_stride0 + j] *= alpha;
 #line "openmp.cu"
       if (0 < n) {
+        // accumulate(c): in registers while the loop runs
         double private_c = c[i * c_stride0 + j];
 #line 11 "openmp.c"
         for (int k = 0; k < n; k++) {
@@ -238,9 +238,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   const int o1 = i1 * (T1 * U1);
   double *const shared_a = (double *)cf_pieces;
   double *const shared_b = (double *)(cf_pieces + (2 * T0 * U0 * D * S + 8 * D * S) * 4);
+  // stage(a): through registers, where rows are aligned and a thread has 64 points
+  const int held = cf_together == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, thread);
+  cf_turned_feed<double, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_a(&a[o0 * a_stride0],
+      a_stride0, i_limit - o0, k_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<double, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, k_limit,
       j_limit - o1, thread);
@@ -281,12 +283,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!(cf_together == 4 && 64 <= U0 * U1)) {
+    if (!held) {
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     }
     cf_commit();
   }
-  if (cf_together == 4 && 64 <= U0 * U1) {
+  if (held) {
     feed_a.fetch();
     feed_a.put(shared_a);
     feed_a.fetch();
@@ -298,10 +300,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   double fragment_b[2][U1];
   const int whole = k_limit / D;
   int slot = 0;
-  const int piece_a = slot * (T0 * U0 * D + 4 * D);
-  const int piece_b = slot * (T1 * U1 * D);
-  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + 4 * t0]);
-  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + 4 * t1]);
+  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
+  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[4 * t1]);
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
     const int last = slot == 0 ? S - 1 : slot - 1;
@@ -321,7 +321,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
       if (z == 1) {
-        if (cf_together == 4 && 64 <= U0 * U1) {
+        if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
           feed_a.fetch();
         } else {
@@ -402,22 +402,19 @@ static int openmp_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, con
     double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "m")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "m")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -425,8 +422,8 @@ static int openmp_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, con
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n))), // 2*n*B0 + 2*n*B1 words of shared memory
@@ -441,22 +438,19 @@ static int openmp_leaf1_run(cf_call *cf_state, int cf_leaf, const double *a, con
     double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "m")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "m")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -464,8 +458,8 @@ static int openmp_leaf1_run(cf_call *cf_state, int cf_leaf, const double *a, con
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n))), // 2*n*B0 + 2*n*B1 words of shared memory
@@ -480,22 +474,19 @@ static int openmp_leaf2_run(cf_call *cf_state, int cf_leaf, const double *a, con
     double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf2), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "m")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "m")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -503,11 +494,11 @@ static int openmp_leaf2_run(cf_call *cf_state, int cf_leaf, const double *a, con
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1,
@@ -519,22 +510,19 @@ static int openmp_leaf3_run(cf_call *cf_state, int cf_leaf, const double *a, con
     double alpha, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(openmp_leaf3), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "m")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "m")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -542,11 +530,11 @@ static int openmp_leaf3_run(cf_call *cf_state, int cf_leaf, const double *a, con
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1,
@@ -573,30 +561,24 @@ static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(openmp_tile<8, 8, 8, 8, 8, 4, 4, 4>), {} },
     { CF_KERNEL(openmp_tile<8, 8, 8, 8, 8, 4, 4, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "m")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "m")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(m);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "m")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -798,13 +780,9 @@ int openmp_machine(int device, cf_machine *machine)
 static void openmp_host(cf_call *cf_state, int n, int m, double alpha, const double *a, const double *b, double *c,
     int B0, int B1)
 {
-#line 3 "openmp.c"
-
+#line 4 "openmp.c"
   int i, j, k;
   double x;
 { if (!cf_continues(cf_state, openmp_run(cf_state, a, b, c, n, m, alpha, B0, B1))) return; }
-#line 17 "openmp.c"
-
-
 #line "openmp.cu"
 }

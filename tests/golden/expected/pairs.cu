@@ -42,17 +42,15 @@ extern "C" __global__ void pairs_leaf0(
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = i_block * B0 + x0;
-            const int e1 = x1;
             if (e0 < n)
-              shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
+              shared_x[x0 * m + x1] = x[e0 * x_stride0 + x1];
           }
         // stage(x): B1 x m elements into shared memory
         for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = j_block * B1 + 1 + x0;
-            const int e1 = x1;
             if (e0 < n)
-              shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + e1];
+              shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + x1];
           }
         __syncthreads();
 #line 5 "pairs.mf"
@@ -108,17 +106,15 @@ extern "C" __global__ void pairs_leaf1(
         for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = i_block * B0 + x0;
-            const int e1 = x1;
             if (e0 < n)
-              shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
+              shared_x[x0 * m + x1] = x[e0 * x_stride0 + x1];
           }
         // stage(x): B1 x m elements into shared memory
         for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
           for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
             const int e0 = j_block * B1 + 1 + x0;
-            const int e1 = x1;
             if (e0 < n)
-              shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + e1];
+              shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + x1];
           }
         __syncthreads();
 #line 6 "pairs.mf"
@@ -215,17 +211,18 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       && (long)(place0 * (T0 * U0)) + 1
       <= 1 + (long)((blocks1 - 1 - place1) * (T1 * U1) + T1 * U1 - 1) ? place0 : mirror - place0;
   const int turned1 = turned0 == place0 ? place1 : columns - 1 - place1;
-  const int i0 = turned0;
   const int i1 = blocks1 - 1 - turned1;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = turned0 * (T0 * U0);
   const int o1 = i1 * (T1 * U1);
   float *const shared_x = (float *)cf_pieces;
   float *const shared_x_2 = (float *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) * 4);
+  // stage(x): through registers, where rows are aligned and a thread has 64 points
+  const int held = cf_together == 4 && 64 <= U0 * U1;
   // stage(x): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_x(&x[o0 * x_stride0], x_stride0, i_limit - o0, k_limit, thread);
+  cf_turned_feed<float, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_x(&x[o0 * x_stride0],
+      x_stride0, i_limit - o0, k_limit, thread);
   // stage(x): T1*U1 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T1 * U1, D, T1 * U1 + 4,
+  cf_turned_feed<float, held, T1 * U1, D, T1 * U1 + 4,
       T0 * T1> feed_x_2(&x_2[(o1 + 1) * x_2_stride0], x_2_stride0, y1_limit - o1, k_limit, thread);
   if (place0 <= turned0 && turned0 < blocks0 && turned1 < blocks1
       && (long)o0 + 1 <= 1 + (long)(o1 + T1 * U1 - 1)) {
@@ -241,13 +238,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line "pairs.cu"
     #pragma unroll
     for (int ahead = 0; ahead < S - 1; ahead++) {
-      if (!(cf_together == 4 && 64 <= U0 * U1)) {
+      if (!held) {
         feed_x.stage(shared_x + ahead * (T0 * U0 * D + 4 * D));
         feed_x_2.stage(shared_x_2 + ahead * (T1 * U1 * D + 4 * D));
       }
       cf_commit();
     }
-    if (cf_together == 4 && 64 <= U0 * U1) {
+    if (held) {
       feed_x.fetch();
       feed_x_2.fetch();
       feed_x.put(shared_x);
@@ -260,10 +257,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     float fragment_x_2[2][U1];
     const int whole = k_limit / D;
     int slot = 0;
-    const int piece_x = slot * (T0 * U0 * D + 4 * D);
-    const int piece_x_2 = slot * (T1 * U1 * D + 4 * D);
-    cf_vectors<4, U0, 4 * T0>(&fragment_x[0][0], &shared_x[piece_x + 4 * t0]);
-    cf_vectors<4, U1, 4 * T1>(&fragment_x_2[0][0], &shared_x_2[piece_x_2 + 4 * t1]);
+    cf_vectors<4, U0, 4 * T0>(&fragment_x[0][0], &shared_x[4 * t0]);
+    cf_vectors<4, U1, 4 * T1>(&fragment_x_2[0][0], &shared_x_2[4 * t1]);
     for (int step = 0; step < whole; step++) {
       const int next = slot + 1 == S ? 0 : slot + 1;
       const int last = slot == 0 ? S - 1 : slot - 1;
@@ -280,13 +275,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
         cf_vectors<4, U1, 4 * T1>(&fragment_x_2[(z + 1) % 2][0],
             &shared_x_2[piece_x_2 + ((z + 1) % D * (T1 * U1 + 4) + 4 * t1)]);
         if (z == 1) {
-          if (!(cf_together == 4 && 64 <= U0 * U1)) {
+          if (!held) {
             feed_x.stage(shared_x + last * (T0 * U0 * D + 4 * D));
             feed_x_2.stage(shared_x_2 + last * (T1 * U1 * D + 4 * D));
           }
           cf_commit();
         }
-        if (cf_together == 4 && 64 <= U0 * U1) {
+        if (held) {
           if (z == 1) {
             feed_x.fetch();
           }
@@ -392,35 +387,33 @@ static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
   const cf_staircase cf_stairs =
       cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
       cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_d_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n;
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
-      "cf_given_d_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   // (n - 1 + B1 - 1) / B1
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1);
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
-      "cf_given_j_block_extent")) return cf_state->status;
+      "(n - 1 + B1 - 1) / B1")) return cf_state->status;
   const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
   int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
   if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places,
-      "cf_given_i_block_places")) return cf_state->status;
+      "rows of the launch")) return cf_state->status;
   const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
   int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
   if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places,
-      "cf_given_j_block_places")) return cf_state->status;
+      "columns of the launch")) return cf_state->status;
   const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
   int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
   if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror,
-      "cf_given_i_block_mirror")) return cf_state->status;
+      "mirror of the launch")) return cf_state->status;
   cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -428,8 +421,8 @@ static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
@@ -450,35 +443,33 @@ static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
   const cf_staircase cf_stairs =
       cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
       cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_d_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n;
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
-      "cf_given_d_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   // (n - 1 + B1 - 1) / B1
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1);
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
-      "cf_given_j_block_extent")) return cf_state->status;
+      "(n - 1 + B1 - 1) / B1")) return cf_state->status;
   const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
   int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
   if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places,
-      "cf_given_i_block_places")) return cf_state->status;
+      "rows of the launch")) return cf_state->status;
   const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
   int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
   if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places,
-      "cf_given_j_block_places")) return cf_state->status;
+      "columns of the launch")) return cf_state->status;
   const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
   int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
   if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror,
-      "cf_given_i_block_mirror")) return cf_state->status;
+      "mirror of the launch")) return cf_state->status;
   cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -486,8 +477,8 @@ static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
@@ -508,35 +499,33 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
   const cf_staircase cf_stairs =
       cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1,
       cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_d_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n;
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
-      "cf_given_d_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   // (n - 1 + B1 - 1) / B1
   const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1);
   int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent,
-      "cf_given_j_block_extent")) return cf_state->status;
+      "(n - 1 + B1 - 1) / B1")) return cf_state->status;
   const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
   int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
   if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places,
-      "cf_given_i_block_places")) return cf_state->status;
+      "rows of the launch")) return cf_state->status;
   const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
   int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
   if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places,
-      "cf_given_j_block_places")) return cf_state->status;
+      "columns of the launch")) return cf_state->status;
   const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
   int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
   if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror,
-      "cf_given_i_block_mirror")) return cf_state->status;
+      "mirror of the launch")) return cf_state->status;
   cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -544,11 +533,11 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent,
@@ -585,40 +574,35 @@ static int pairs_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
       cf_add(cf_sub(cf_mul(T1, U1), 1),
       cf_mul(cf_mul(T1, U1), cf_sub(cf_div(cf_add(cf_sub(n, 1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1)), 1))));
   if (cf_is_empty(cf_stairs.rows) || cf_is_empty(cf_stairs.columns)) return CF_OK; // no tile is inside of the edge
-  const long long cf_given_x_stride0_wide = m; // m
+  const long long cf_given_x_stride0_wide = m;
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0,
-      "cf_given_x_stride0")) return cf_state->status;
-  const long long cf_given_x_2_stride0_wide = m; // m
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "m")) return cf_state->status;
+  const long long cf_given_x_2_stride0_wide = m;
   long cf_given_x_2_stride0 = (long)cf_given_x_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_x_2_stride0_wide, (long long)cf_given_x_2_stride0,
-      "cf_given_x_2_stride0")) return cf_state->status;
-  const long long cf_given_d_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_x_2_stride0_wide, (long long)cf_given_x_2_stride0, "m")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n;
   long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0,
-      "cf_given_d_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
   const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 1)); // n - 1
   int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit,
-      "cf_given_y1_limit")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "n - 1")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "m")) return cf_state->status;
   const long long cf_given_rows_wide = cf_stairs.rows; // rows of the launch
   int cf_given_rows = (int)cf_given_rows_wide;
-  if (!cf_fits(cf_state, cf_given_rows_wide, (long long)cf_given_rows, "cf_given_rows")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_rows_wide, (long long)cf_given_rows, "rows of the launch")) return cf_state->status;
   const long long cf_given_columns_wide = cf_stairs.columns; // columns of the launch
   int cf_given_columns = (int)cf_given_columns_wide;
   if (!cf_fits(cf_state, cf_given_columns_wide, (long long)cf_given_columns,
-      "cf_given_columns")) return cf_state->status;
+      "columns of the launch")) return cf_state->status;
   const long long cf_given_mirror_wide = cf_stairs.mirror; // mirror of the launch
   int cf_given_mirror = (int)cf_given_mirror_wide;
-  if (!cf_fits(cf_state, cf_given_mirror_wide, (long long)cf_given_mirror, "cf_given_mirror")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_mirror_wide, (long long)cf_given_mirror,
+      "mirror of the launch")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(1, cf_mul(cf_stairs.rows, cf_stairs.columns)), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
@@ -810,11 +794,7 @@ int pairs_machine(int device, cf_machine *machine)
 
 static void pairs_host(cf_call *cf_state, int n, int m, const float *x, float *d, int B0, int B1)
 {
-#line 3 "pairs.mf"
-
+#line 4 "pairs.mf"
   { if (!cf_continues(cf_state, pairs_run(cf_state, x, d, n, m, B0, B1))) return; }
-#line 12 "pairs.mf"
-
-
 #line "pairs.cu"
 }

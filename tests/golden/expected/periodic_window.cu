@@ -28,11 +28,8 @@ extern "C" __global__ void periodic_window_leaf0(
     const int i_thread = threadIdx.y;
     // stage(w): (2*r + 1) x (2*r + 1) elements into shared memory
     for (int x0 = threadIdx.y; x0 < 2 * r + 1; x0 += blockDim.y)
-      for (int x1 = threadIdx.x; x1 < 2 * r + 1; x1 += blockDim.x) {
-        const int e0 = x0;
-        const int e1 = x1;
-        shared_w[x0 * (2 * r + 1) + x1] = w[e0 * w_stride0 + e1];
-      }
+      for (int x1 = threadIdx.x; x1 < 2 * r + 1; x1 += blockDim.x)
+        shared_w[x0 * (2 * r + 1) + x1] = w[x0 * w_stride0 + x1];
     __syncthreads();
 #line 6 "periodic_window.mf"
     int i = i_block * B0 + i_thread;
@@ -250,22 +247,19 @@ static int periodic_window_leaf0_run(cf_call *cf_state, int cf_leaf, const float
     int n, int r, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(periodic_window_leaf0), {} };
-  const long long cf_given_in_stride0_wide = n; // n
+  const long long cf_given_in_stride0_wide = n;
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "n")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_add(cf_mul(2, r), 1); // 2 * r + 1
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "2 * r + 1")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -273,8 +267,8 @@ static int periodic_window_leaf0_run(cf_call *cf_state, int cf_leaf, const float
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_add(cf_mul(4, cf_mul(r, r)), cf_add(cf_mul(4, r), 1)), // 4*r^2 + 4*r + 1 words of shared memory
@@ -289,22 +283,19 @@ static int periodic_window_leaf1_run(cf_call *cf_state, int cf_leaf, const float
     int n, int r, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(periodic_window_leaf1), {} };
-  const long long cf_given_in_stride0_wide = n; // n
+  const long long cf_given_in_stride0_wide = n;
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "n")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_add(cf_mul(2, r), 1); // 2 * r + 1
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "2 * r + 1")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -312,11 +303,11 @@ static int periodic_window_leaf1_run(cf_call *cf_state, int cf_leaf, const float
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &in, &w, &out, &cf_given_in_stride0, &cf_given_w_stride0, &cf_given_out_stride0, &m, &n, &r, &B0, &B1,
@@ -338,34 +329,27 @@ static int periodic_window_tile_run(cf_call *cf_state, int cf_leaf, int cf_insta
     { CF_KERNEL(periodic_window_tile<8, 16, 4, 4, 16, 2, 3, 2>), {} },
     { CF_KERNEL(periodic_window_tile<8, 16, 4, 4, 16, 2, 3, 1>), {} },
   };
-  const long long cf_given_in_stride0_wide = n; // n
+  const long long cf_given_in_stride0_wide = n;
   long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0,
-      "cf_given_in_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "n")) return cf_state->status;
   const long long cf_given_w_stride0_wide = cf_add(cf_mul(2, r), 1); // 2 * r + 1
   long cf_given_w_stride0 = (long)cf_given_w_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0,
-      "cf_given_w_stride0")) return cf_state->status;
-  const long long cf_given_out_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_w_stride0_wide, (long long)cf_given_w_stride0, "2 * r + 1")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = n;
   long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0,
-      "cf_given_out_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const long long cf_given_y_limit_wide = cf_limit(cf_add(cf_add(r, r), 1)); // r + r + 1
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "r + r + 1")) return cf_state->status;
   const long long cf_given_x_limit_wide = cf_limit(cf_add(cf_add(r, r), 1)); // r + r + 1
   int cf_given_x_limit = (int)cf_given_x_limit_wide;
-  if (!cf_fits(cf_state, cf_given_x_limit_wide, (long long)cf_given_x_limit,
-      "cf_given_x_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_x_limit_wide, (long long)cf_given_x_limit, "r + r + 1")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -566,11 +550,7 @@ int periodic_window_machine(int device, cf_machine *machine)
 static void periodic_window_host(cf_call *cf_state, int m, int n, int r, const float *in, const float *w, float *out,
     int B0, int B1)
 {
-#line 4 "periodic_window.mf"
-
+#line 5 "periodic_window.mf"
   { if (!cf_continues(cf_state, periodic_window_run(cf_state, in, w, out, m, n, r, B0, B1))) return; }
-#line 14 "periodic_window.mf"
-
-
 #line "periodic_window.cu"
 }

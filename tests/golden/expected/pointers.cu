@@ -199,7 +199,7 @@ static int pointers_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, fl
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -207,11 +207,11 @@ static int pointers_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, fl
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -223,7 +223,7 @@ static int pointers_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, fl
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -231,11 +231,11 @@ static int pointers_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, fl
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -249,28 +249,24 @@ static int pointers_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(pointers_tile<4, 32, 2, 1, 8>), {} },
     { CF_KERNEL(pointers_tile<1, 128, 2, 4, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -468,11 +464,7 @@ int pointers_machine(int device, cf_machine *machine)
 
 static void pointers_host(cf_call *cf_state, int m, int n, const float *a, float *b, int B0, int B1)
 {
-#line 3 "pointers.mf"
-
+#line 4 "pointers.mf"
   { if (!cf_continues(cf_state, pointers_run(cf_state, a, b, m, n, B0, B1))) return; }
-#line 8 "pointers.mf"
-
-
 #line "pointers.cu"
 }

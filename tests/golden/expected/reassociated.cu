@@ -24,15 +24,12 @@ extern "C" __global__ void reassociated_leaf0(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+        shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(x): n elements into shared memory
-  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
-    const int e0 = x0;
-    shared_x[x0] = x[e0];
-  }
+  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x)
+    shared_x[x0] = x[x0];
   __syncthreads();
 #line 5 "reassociated.mf"
   int i = i_block * B + i_thread;
@@ -64,15 +61,12 @@ extern "C" __global__ void reassociated_leaf1(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+        shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(x): n elements into shared memory
-  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
-    const int e0 = x0;
-    shared_x[x0] = x[e0];
-  }
+  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x)
+    shared_x[x0] = x[x0];
   __syncthreads();
 #line 5 "reassociated.mf"
   if (i_block * B + i_thread < m) {
@@ -121,8 +115,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const parts_sum = (float *)cf_pieces;
   // split_reduction(a, x): the lanes of a row share the steps and the sum
   const int i = o0 + t0;
@@ -186,8 +179,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const row_x = (float *)(cf_pieces + (T0 * S + 32) * 4);
   const int point = o0 + t0;
@@ -242,10 +234,9 @@ static int reassociated_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a
     int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -253,7 +244,7 @@ static int reassociated_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -267,10 +258,9 @@ static int reassociated_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a
     int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -278,7 +268,7 @@ static int reassociated_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -292,10 +282,9 @@ static int reassociated_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a
     int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf2), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -303,11 +292,11 @@ static int reassociated_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -326,18 +315,15 @@ static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     { CF_KERNEL(reassociated_tile<1, 1, 1024, 4, 1, 4>), {} },
     { CF_KERNEL(reassociated_tile<1, 1, 1024, 4, 1, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -367,18 +353,15 @@ static int reassociated_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instanc
     { CF_KERNEL(reassociated_tile1<1, 1, 512, 28160, 1, 4>), {} },
     { CF_KERNEL(reassociated_tile1<1, 1, 512, 28160, 1, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -576,11 +559,7 @@ int reassociated_machine(int device, cf_machine *machine)
 
 static void reassociated_host(cf_call *cf_state, int m, int n, const float *a, const float *x, float *y, int B)
 {
-#line 3 "reassociated.mf"
-
+#line 4 "reassociated.mf"
   { if (!cf_continues(cf_state, reassociated_run(cf_state, a, x, y, m, n, B))) return; }
-#line 11 "reassociated.mf"
-
-
 #line "reassociated.cu"
 }

@@ -106,10 +106,8 @@ extern "C" __global__ void reductions_2_leaf0(
 #line "reductions.cu"
   __syncthreads();
   // stage(r): 2 elements back to global memory
-  for (int x0 = threadIdx.x; x0 < 2; x0 += blockDim.x) {
-    const int e0 = x0;
-    r[e0] = shared_r[x0];
-  }
+  for (int x0 = threadIdx.x; x0 < 2; x0 += blockDim.x)
+    r[x0] = shared_r[x0];
 }
 
 extern "C" __global__ void reductions_2_leaf1(
@@ -194,7 +192,7 @@ extern "C" __global__ void reductions_4_leaf0(
     int sum,
     int i_folded)
 {
-  CF_SHARED(cf_shared);  // 1 words of 4 bytes
+  CF_SHARED(cf_shared);  // 1 word of 4 bytes
   int *const shared_total = (int *)cf_shared;
   const int once_block = blockIdx.x;
   const int once_thread = threadIdx.x;
@@ -218,10 +216,8 @@ extern "C" __global__ void reductions_4_leaf0(
 #line "reductions.cu"
   __syncthreads();
   // stage(total): 1 element back to global memory
-  for (int x0 = threadIdx.x; x0 < 1; x0 += blockDim.x) {
-    const int e0 = x0;
-    total[e0] = shared_total[x0];
-  }
+  for (int x0 = threadIdx.x; x0 < 1; x0 += blockDim.x)
+    total[x0] = shared_total[x0];
 }
 
 extern "C" __global__ void reductions_4_leaf1(
@@ -436,8 +432,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const parts_norm_1_whole = (float *)cf_pieces;
   float *const parts_most_1_whole = (float *)(cf_pieces + T0 * D * 4);
   // split_reduction(parts_of_float, parts_of_float_1): the lanes of a row share the steps and the sum
@@ -540,8 +535,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y, parts_of_unsigned): U0 points a thread
   if (o0 + T0 * U0 <= i_part_limit) {
     unsigned sum_1_part[U0];
@@ -615,8 +609,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   unsigned *const parts_sum_1_whole = (unsigned *)cf_pieces;
   // split_reduction(parts_of_unsigned): the lanes of a row share the steps and the sum
   const int once = o0 + t0;
@@ -681,15 +674,14 @@ static int reductions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a
     int i_steps)
 {
   static cf_kernel cf_once = { CF_KERNEL(reductions_1_leaf0), {} };
-  const long long cf_given_a_stride0_wide = m; // m
+  const long long cf_given_a_stride0_wide = m;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "m")) return cf_state->status;
   // (i_parts + B0 - 1) / B0
   const long long cf_given_i_part_block_extent_wide = cf_div(cf_sub(cf_add(i_parts, B0), 1), B0);
   int cf_given_i_part_block_extent = (int)cf_given_i_part_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_part_block_extent_wide, (long long)cf_given_i_part_block_extent,
-      "cf_given_i_part_block_extent")) return cf_state->status;
+      "(i_parts + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(j_parts, B1), 1), B1), // (j_parts + B1 - 1) / B1
@@ -697,11 +689,11 @@ static int reductions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &n, &m, &B0, &B1, &most, &j_parts, &j_steps,
@@ -718,36 +710,35 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
     { CF_KERNEL(reductions_1_tile<4, 32, 2, 1, 8>), {} },
     { CF_KERNEL(reductions_1_tile<1, 128, 2, 4, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = m; // m
+  const long long cf_given_a_stride0_wide = m;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_parts_of_float_stride0_wide = j_parts; // j_parts
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "m")) return cf_state->status;
+  const long long cf_given_parts_of_float_stride0_wide = j_parts;
   long cf_given_parts_of_float_stride0 = (long)cf_given_parts_of_float_stride0_wide;
   if (!cf_fits(cf_state, cf_given_parts_of_float_stride0_wide, (long long)cf_given_parts_of_float_stride0,
-      "cf_given_parts_of_float_stride0")) return cf_state->status;
-  const long long cf_given_parts_of_float_1_stride0_wide = j_parts; // j_parts
+      "j_parts")) return cf_state->status;
+  const long long cf_given_parts_of_float_1_stride0_wide = j_parts;
   long cf_given_parts_of_float_1_stride0 = (long)cf_given_parts_of_float_1_stride0_wide;
   if (!cf_fits(cf_state, cf_given_parts_of_float_1_stride0_wide, (long long)cf_given_parts_of_float_1_stride0,
-      "cf_given_parts_of_float_1_stride0")) return cf_state->status;
-  const long long cf_given_i_part_limit_wide = cf_limit(i_parts); // i_parts
+      "j_parts")) return cf_state->status;
+  const long long cf_given_i_part_limit_wide = cf_limit(i_parts);
   int cf_given_i_part_limit = (int)cf_given_i_part_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_part_limit_wide, (long long)cf_given_i_part_limit,
-      "cf_given_i_part_limit")) return cf_state->status;
-  const long long cf_given_j_part_limit_wide = cf_limit(j_parts); // j_parts
+      "i_parts")) return cf_state->status;
+  const long long cf_given_j_part_limit_wide = cf_limit(j_parts);
   int cf_given_j_part_limit = (int)cf_given_j_part_limit_wide;
   if (!cf_fits(cf_state, cf_given_j_part_limit_wide, (long long)cf_given_j_part_limit,
-      "cf_given_j_part_limit")) return cf_state->status;
-  const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
+      "j_parts")) return cf_state->status;
+  const long long cf_given_i_turn_limit_wide = cf_limit(i_steps);
   int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit,
-      "cf_given_i_turn_limit")) return cf_state->status;
+      "i_steps")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(j_parts, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &cf_given_parts_of_float_stride0,
@@ -792,7 +783,7 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return reductions_1_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, parts_of_float, parts_of_float_1, n, m,
@@ -831,11 +822,11 @@ static int reductions_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *r, floa
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    2, // 2 words of shared memory
+    2, // words of shared memory
   };
   void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &B0, &norm, &most, &i_folded, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -852,11 +843,11 @@ static int reductions_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *r, floa
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &B0, &norm, &most, &i_folded, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -877,12 +868,11 @@ static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_once_limit_wide = cf_limit(1); // 1
   int cf_given_once_limit = (int)cf_given_once_limit_wide;
-  if (!cf_fits(cf_state, cf_given_once_limit_wide, (long long)cf_given_once_limit,
-      "cf_given_once_limit")) return cf_state->status;
-  const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
+  if (!cf_fits(cf_state, cf_given_once_limit_wide, (long long)cf_given_once_limit, "1")) return cf_state->status;
+  const long long cf_given_i_fold_limit_wide = cf_limit(i_folded);
   int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit,
-      "cf_given_i_fold_limit")) return cf_state->status;
+      "i_folded")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(1, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -972,11 +962,11 @@ static int reductions_3_leaf0_run(cf_call *cf_state, int cf_leaf, const int *k, 
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &k, &y, &parts_of_unsigned, &n, &B0, &i_parts, &i_steps, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -992,23 +982,23 @@ static int reductions_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   const long long cf_given_k_stride0_wide = cf_mul(2, i_parts); // 2 * i_parts
   long cf_given_k_stride0 = (long)cf_given_k_stride0_wide;
   if (!cf_fits(cf_state, cf_given_k_stride0_wide, (long long)cf_given_k_stride0,
-      "cf_given_k_stride0")) return cf_state->status;
+      "2 * i_parts")) return cf_state->status;
   const long long cf_given_y_stride0_wide = cf_mul(2, i_parts); // 2 * i_parts
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
   if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_i_part_limit_wide = cf_limit(i_parts); // i_parts
+      "2 * i_parts")) return cf_state->status;
+  const long long cf_given_i_part_limit_wide = cf_limit(i_parts);
   int cf_given_i_part_limit = (int)cf_given_i_part_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_part_limit_wide, (long long)cf_given_i_part_limit,
-      "cf_given_i_part_limit")) return cf_state->status;
-  const long long cf_given_i_turn_limit_wide = cf_limit(i_steps); // i_steps
+      "i_parts")) return cf_state->status;
+  const long long cf_given_i_turn_limit_wide = cf_limit(i_steps);
   int cf_given_i_turn_limit = (int)cf_given_i_turn_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_turn_limit_wide, (long long)cf_given_i_turn_limit,
-      "cf_given_i_turn_limit")) return cf_state->status;
+      "i_steps")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(i_parts, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &k, &y, &parts_of_unsigned, &cf_given_k_stride0, &cf_given_y_stride0, &n, &i_parts, &cf_given_i_part_limit,
@@ -1049,7 +1039,7 @@ static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned 
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return reductions_3_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, k, y, parts_of_unsigned, n, i_parts, i_steps);
@@ -1082,11 +1072,11 @@ static int reductions_4_leaf0_run(cf_call *cf_state, int cf_leaf, int *total, un
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    1, // 1 words of shared memory
+    1, // words of shared memory
   };
   void *cf_arguments[] = { &total, &parts_of_unsigned, &B0, &sum, &i_folded, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1103,11 +1093,11 @@ static int reductions_4_leaf1_run(cf_call *cf_state, int cf_leaf, int *total, un
       1,
     },
     { // threads along x, y, z
-      B0, // B0
+      B0,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &total, &parts_of_unsigned, &B0, &sum, &i_folded, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1128,12 +1118,11 @@ static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   };
   const long long cf_given_once_limit_wide = cf_limit(1); // 1
   int cf_given_once_limit = (int)cf_given_once_limit_wide;
-  if (!cf_fits(cf_state, cf_given_once_limit_wide, (long long)cf_given_once_limit,
-      "cf_given_once_limit")) return cf_state->status;
-  const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
+  if (!cf_fits(cf_state, cf_given_once_limit_wide, (long long)cf_given_once_limit, "1")) return cf_state->status;
+  const long long cf_given_i_fold_limit_wide = cf_limit(i_folded);
   int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
   if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit,
-      "cf_given_i_fold_limit")) return cf_state->status;
+      "i_folded")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(1, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -1331,8 +1320,7 @@ int reductions_machine(int device, cf_machine *machine)
 static void reductions_host(cf_call *cf_state, int n, int m, const float *a, const int *k, float *y, float *r,
     int *total, int B0, int B1)
 {
-#line 5 "reductions.c"
-
+#line 6 "reductions.c"
   float norm = 0.0f, most = 1.0f;
   int sum = 3;
 
@@ -1370,16 +1358,13 @@ static void reductions_host(cf_call *cf_state, int n, int m, const float *a, con
       i_parts, i_steps))) return;
        if (!cf_continues(cf_state,
       reductions_2_run(cf_state, r, parts_of_float, parts_of_float_1, n, m, B0, norm, most, j_rows, j_parts, i_parts,
-      i_folded))) return; }
-#line 17 "reductions.c"
-
-
-{ const long long cf_wide_i_parts =
-    cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1,
-    cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4),
-    131072)); int i_parts = (int)cf_wide_i_parts;
-    if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts,
-    "((n + 1) / 2 + 3) / 4 < 1 \077 1 : ((n + 1) / 2 + 3) / 4 < 131072 \077 ((n + 1) / 2 + 3) / 4 : 131072")) return;
+      i_folded))) return;
+      }{ const long long cf_wide_i_parts =
+      cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1,
+      cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4),
+      131072)); int i_parts = (int)cf_wide_i_parts;
+      if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts,
+      "((n + 1) / 2 + 3) / 4 < 1 \077 1 : ((n + 1) / 2 + 3) / 4 < 131072 \077 ((n + 1) / 2 + 3) / 4 : 131072")) return;
   const long long cf_wide_i_steps = cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts);
       int i_steps = (int)cf_wide_i_steps;
       if (!cf_fits(cf_state, cf_wide_i_steps, (long long)i_steps, "((n + 1) / 2 + i_parts - 1) / i_parts")) return;
@@ -1391,8 +1376,5 @@ static void reductions_host(cf_call *cf_state, int n, int m, const float *a, con
   if (!cf_continues(cf_state, reductions_3_run(cf_state, k, y, parts_of_unsigned, n, B0, i_parts, i_steps))) return;
        if (!cf_continues(cf_state,
       reductions_4_run(cf_state, total, parts_of_unsigned, n, B0, sum, i_parts, i_folded))) return; }
-#line 24 "reductions.c"
-
-
 #line "reductions.cu"
 }

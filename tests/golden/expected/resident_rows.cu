@@ -25,25 +25,22 @@ extern "C" __global__ void softmax_leaf0(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < 1; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a[x0 + x1] = a[e0 * a_stride0 + e1];
+        shared_a[x0 + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a_2[x0 * n + x1] = a[e0 * a_stride0 + e1];
+        shared_a_2[x0 * n + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(y): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_y[x0 * n + x1] = y[e0 * y_stride0 + e1];
+        shared_y[x0 * n + x1] = y[e0 * y_stride0 + x1];
     }
   __syncthreads();
 #line 5 "resident_rows.mf"
@@ -68,9 +65,8 @@ extern "C" __global__ void softmax_leaf0(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        y[e0 * y_stride0 + e1] = shared_y[x0 * n + x1];
+        y[e0 * y_stride0 + x1] = shared_y[x0 * n + x1];
     }
 }
 
@@ -117,8 +113,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) softmax_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     float most[U0];
@@ -329,8 +324,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile1(
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const row_y = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
@@ -431,8 +425,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const row_value = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
   float *const told_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
@@ -527,14 +520,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) softmax_tile2(
 static int softmax_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *y, int m, int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(softmax_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -542,7 +533,7 @@ static int softmax_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, flo
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -555,14 +546,12 @@ static int softmax_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, flo
 static int softmax_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, float *y, int m, int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(softmax_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -570,11 +559,11 @@ static int softmax_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, flo
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &y, &cf_given_a_stride0, &cf_given_y_stride0, &m, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -587,30 +576,25 @@ static int softmax_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(softmax_tile<256, 4, 8>), {} },
     { CF_KERNEL(softmax_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_2_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_a_2_stride0_wide = n;
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
-      "cf_given_a_2_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
@@ -637,26 +621,21 @@ static int softmax_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(softmax_tile1<1, 1, 512, 56320, 1, 4>), {} },
     { CF_KERNEL(softmax_tile1<1, 1, 512, 56320, 1, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_2_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_a_2_stride0_wide = n;
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
-      "cf_given_a_2_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -678,26 +657,21 @@ static int softmax_tile2_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(softmax_tile2<4, 1, 128, 2048, 3>), {} },
     { CF_KERNEL(softmax_tile2<8, 1, 32, 512, 6>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_2_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_a_2_stride0_wide = n;
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
-      "cf_given_a_2_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
@@ -894,11 +868,7 @@ int softmax_machine(int device, cf_machine *machine)
 
 static void softmax_host(cf_call *cf_state, int m, int n, const float *a, float *y, int B)
 {
-#line 3 "resident_rows.mf"
-
+#line 4 "resident_rows.mf"
   { if (!cf_continues(cf_state, softmax_run(cf_state, a, y, m, n, B))) return; }
-#line 18 "resident_rows.mf"
-
-
 #line "resident_rows.cu"
 }

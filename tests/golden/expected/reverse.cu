@@ -48,8 +48,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(out): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     float value[U0];
@@ -64,7 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + (r0 * T0 + t0);
 #line 13 "reverse.mf"
-      out[n - 1 + (long)i * -1] = value[r0];
+      out[n - 1 - (long)i] = value[r0];
     }
   } else if (U0 * 2 <= 24) {
 #line "reverse.cu"
@@ -81,7 +80,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
       const int i = o0 + (r0 * T0 + t0);
       if (i < i_limit)
 #line 13 "reverse.mf"
-        out[n - 1 + (long)i * -1] = value[r0];
+        out[n - 1 - (long)i] = value[r0];
     }
   } else
 #line "reverse.cu"
@@ -89,7 +88,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
       const int i = o0 + (r0 * T0 + t0);
       if (i < i_limit)
 #line 13 "reverse.mf"
-        out[n - 1 + (long)i * -1] = in[i];
+        out[n - 1 - (long)i] = in[i];
     }
 #line "reverse.cu"
 }
@@ -101,16 +100,16 @@ static int reverse_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, fl
   static cf_kernel cf_once = { CF_KERNEL(reverse_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &in, &out, &n, &B, &s, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -126,11 +125,11 @@ static int reverse_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, fl
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &in, &out, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -143,14 +142,13 @@ static int reverse_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(reverse_tile<256, 4, 8>), {} },
     { CF_KERNEL(reverse_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &in, &out, &n, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -160,7 +158,7 @@ static int reverse_run(cf_call *cf_state, const float *in, float *out, int n, in
 {
   cf_choice cf_chosen;
   reverse_params cf_params = { B, s, 0, };
-  if (cf_is_empty(dim)) return CF_OK; // dim
+  if (cf_is_empty(dim)) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -316,13 +314,9 @@ int reverse_machine(int device, cf_machine *machine)
 
 static void reverse_host(cf_call *cf_state, int n, const float *in, float *out, int B, int s)
 {
-#line 4 "reverse.mf"
-
+#line 5 "reverse.mf"
   int dim = (n + s * B - 1) / (s * B);
 
   { if (!cf_continues(cf_state, reverse_run(cf_state, in, out, n, B, s, dim))) return; }
-#line 15 "reverse.mf"
-
-
 #line "reverse.cu"
 }

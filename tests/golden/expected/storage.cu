@@ -29,9 +29,8 @@ extern "C" __global__ void product_leaf0(
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
-        const int e1 = x1;
         if (e0 < n)
-          shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+          shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
       }
     __syncthreads();
 #line 10 "storage.mf"
@@ -70,9 +69,8 @@ extern "C" __global__ void product_leaf1(
     for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
       for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
         const int e0 = i_block * B0 + x0;
-        const int e1 = x1;
         if (e0 < n)
-          shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+          shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
       }
     __syncthreads();
 #line 11 "storage.mf"
@@ -136,15 +134,12 @@ extern "C" __global__ void rounded_leaf0(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < n)
-        shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+        shared_a[x0 * n + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(x): n elements into shared memory
-  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x) {
-    const int e0 = x0;
-    shared_x[x0] = x[e0];
-  }
+  for (int x0 = threadIdx.x; x0 < n; x0 += blockDim.x)
+    shared_x[x0] = x[x0];
   __syncthreads();
 #line 23 "storage.mf"
   int i = i_block * B + i_thread;
@@ -152,6 +147,7 @@ extern "C" __global__ void rounded_leaf0(
   if (i < n)
 #line "storage.cu"
     if (0 < n) {
+      // accumulate(y): in registers while the loop runs
       __nv_bfloat16 private_y = y[i];
 #line 24 "storage.mf"
       for (int k = 0; k < n; k++)
@@ -179,6 +175,7 @@ extern "C" __global__ void rounded_leaf1(
   if (i < n)
 #line "storage.cu"
     if (0 < n) {
+      // accumulate(y): in registers while the loop runs
       __nv_bfloat16 private_y = y[i];
 #line 24 "storage.mf"
       for (int k = 0; k < n; k++)
@@ -337,8 +334,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   const int o1 = i1 * (T1 * U1);
   __half *const shared_a = (__half *)cf_pieces;
   __half *const shared_b = (__half *)(cf_pieces + (T0 * U0 * D * S + 4 * D * S) / 2 * 4);
+  // stage(a): through registers, where rows are aligned and a thread has 64 points
+  const int held = cf_together == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<__half, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
+  cf_turned_feed<__half, held, T0 * U0, D, T0 * U0 + 4,
       T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<__half, cf_together, D, T1 * U1, 0, D, 0,
@@ -356,12 +355,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!(cf_together == 4 && 64 <= U0 * U1)) {
+    if (!held) {
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     }
     cf_commit();
   }
-  if (cf_together == 4 && 64 <= U0 * U1) {
+  if (held) {
     feed_a.fetch();
     feed_a.put(shared_a);
     feed_a.fetch();
@@ -373,10 +372,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   __half fragment_b[2][U1];
   const int whole = k_limit / D;
   int slot = 0;
-  const int piece_a = slot * (T0 * U0 * D + 4 * D);
-  const int piece_b = slot * (T1 * U1 * D);
-  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + 4 * t0]);
-  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + 4 * t1]);
+  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
+  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[4 * t1]);
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
     const int last = slot == 0 ? S - 1 : slot - 1;
@@ -396,7 +393,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
       if (z == 1) {
-        if (cf_together == 4 && 64 <= U0 * U1) {
+        if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
           feed_a.fetch();
         } else {
@@ -499,19 +496,17 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   __nv_bfloat16 *const shared_a = (__nv_bfloat16 *)cf_pieces;
   __nv_bfloat16 *const shared_x = (__nv_bfloat16 *)(cf_pieces + T0 * U0 * D * S * 4);
-  const int thread = t0;
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<__nv_bfloat16, cf_together, T0 * U0, D, 1, 0, D,
-      T0 * H> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, thread);
+      T0 * H> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, k_limit, t0);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<__nv_bfloat16, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, k_limit, thread);
+  cf_feed<__nv_bfloat16, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, k_limit, t0);
   // accumulate(y): U0 values in registers while the loop runs
   __nv_bfloat16 private_y[U0];
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
       private_y[r0] = __float2bfloat16_rn((float)0);
@@ -538,7 +533,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (H == 1 || thread < T0)
+    if (H == 1 || t0 < T0)
       if (k_limit - step * D >= D) {
         #pragma unroll
         for (int z = 0; z < D; z++) {
@@ -567,7 +562,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
         }
   }
 #line "storage.cu"
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -589,8 +584,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0) - 1;
+  const int o0 = block * (T0 * U0) - 1;
   // unroll_and_jam(y, z): U0 points a thread
   if (0 <= o0 && o0 + T0 * U0 <= y_1_limit) {
     #pragma unroll
@@ -681,18 +675,16 @@ static int product_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
     int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(product_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -700,8 +692,8 @@ static int product_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_mul(B0, n), // n*B0 words of shared memory
@@ -715,18 +707,16 @@ static int product_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
     int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(product_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -734,8 +724,8 @@ static int product_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_mul(B0, n), // n*B0 words of shared memory
@@ -749,18 +739,16 @@ static int product_leaf2_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
     int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(product_leaf2), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(n + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -768,11 +756,11 @@ static int product_leaf2_run(cf_call *cf_state, int cf_leaf, const cf_half *a, c
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
       { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
@@ -805,30 +793,24 @@ static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(product_tile<8, 8, 8, 8, 8, 4, 8, 2>), {} },
     { CF_KERNEL(product_tile<8, 8, 8, 8, 8, 4, 8, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -1024,10 +1006,9 @@ static int rounded_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
     int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(rounded_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -1035,7 +1016,7 @@ static int rounded_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -1049,10 +1030,9 @@ static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
     int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(rounded_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -1060,11 +1040,11 @@ static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1090,19 +1070,16 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(rounded_tile<8, 1, 32, 256, 4, 1, 2>), {} },
     { CF_KERNEL(rounded_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
-  if (cf_is_empty(n)) return CF_OK; // n
-  const long long cf_given_a_stride0_wide = n; // n
+  if (cf_is_empty(n)) return CF_OK;
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n);
   int cf_given_k_limit = (int)cf_given_k_limit_wide;
-  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit,
-      "cf_given_k_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, H), 1, 1 },
@@ -1290,7 +1267,7 @@ static int every_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *x, con
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -1311,11 +1288,11 @@ static int every_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *x, con
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &k, &y, &z, &n, &d, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -1330,12 +1307,11 @@ static int every_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &k, &y, &z, &d, &cf_given_y_1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -1507,34 +1483,22 @@ int every_machine(int device, cf_machine *machine)
 
 static void product_host(cf_call *cf_state, int n, const cf_half *a, const cf_half *b, cf_half *c, int B0, int B1)
 {
-#line 8 "storage.mf"
-
+#line 9 "storage.mf"
   { if (!cf_continues(cf_state, product_run(cf_state, a, b, c, n, B0, B1))) return; }
-#line 17 "storage.mf"
-
-
 #line "storage.cu"
 }
 
 static void rounded_host(cf_call *cf_state, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int B)
 {
-#line 21 "storage.mf"
-
+#line 22 "storage.mf"
   { if (!cf_continues(cf_state, rounded_run(cf_state, a, x, y, n, B))) return; }
-#line 26 "storage.mf"
-
-
 #line "storage.cu"
 }
 
 static void every_host(cf_call *cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z,
     int B)
 {
-#line 30 "storage.mf"
-
+#line 31 "storage.mf"
   { if (!cf_continues(cf_state, every_run(cf_state, x, k, y, z, n, d, B))) return; }
-#line 41 "storage.mf"
-
-
 #line "storage.cu"
 }

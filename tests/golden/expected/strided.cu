@@ -54,8 +54,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) strided_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= y_1_limit) {
     float value[U0];
@@ -107,16 +106,16 @@ static int strided_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, flo
   static cf_kernel cf_once = { CF_KERNEL(strided_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim, // dim
+      dim,
       1,
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &B, &s, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -132,11 +131,11 @@ static int strided_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, flo
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -152,11 +151,11 @@ static int strided_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, flo
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -172,12 +171,12 @@ static int strided_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
   const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
   if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+      "dim * s * B")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -187,7 +186,7 @@ static int strided_run(cf_call *cf_state, const float *x, float *y, int n, int B
 {
   cf_choice cf_chosen;
   strided_params cf_params = { B, s, 0, };
-  if (cf_is_empty(dim)) return CF_OK; // dim
+  if (cf_is_empty(dim)) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -345,12 +344,8 @@ int strided_machine(int device, cf_machine *machine)
 
 static void strided_host(cf_call *cf_state, int n, const float *x, float *y, int B, int s)
 {
-#line 3 "strided.mf"
-
+#line 4 "strided.mf"
   int dim = n / (s * B);
   { if (!cf_continues(cf_state, strided_run(cf_state, x, y, n, B, s, dim))) return; }
-#line 10 "strided.mf"
-
-
 #line "strided.cu"
 }

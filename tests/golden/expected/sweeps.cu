@@ -46,8 +46,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0) - 1;
+  const int o0 = block * (T0 * U0) - 1;
   if (1 < cf_together && U0 % 4 == 0) {
     #pragma unroll
     for (int vector = 0; vector < U0 / 4; vector++) {
@@ -132,8 +131,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
+  const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(b, a): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_pieces;
   float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
@@ -281,8 +279,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0) - 1;
+  const int o0 = block * (T0 * U0) - 1;
   // unroll_and_jam(a): U0 points a thread
   if (0 <= o0 && o0 + T0 * U0 <= i_limit) {
     float value[U0];
@@ -339,8 +336,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0 - 2 * (K - 1)) - (K - 1);
+  const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
   // stage(a, b): the block's tile of both grids in shared memory, from sweep to sweep
   float *const first_grid = (float *)cf_pieces;
   float *const second_grid = (float *)(cf_pieces + T0 * U0 * 4);
@@ -492,11 +488,11 @@ static int sweeps_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -515,12 +511,11 @@ static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)],
@@ -535,8 +530,7 @@ static int sweeps_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -582,7 +576,7 @@ static int sweeps_1_run(cf_call *cf_state, float *a, float *b, int n, int B, int
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
@@ -618,11 +612,11 @@ static int sweeps_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -636,12 +630,11 @@ static int sweeps_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -655,8 +648,7 @@ static int sweeps_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
   };
   const long long cf_given_i_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n - 2")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)),
@@ -701,7 +693,7 @@ static int sweeps_2_run(cf_call *cf_state, float *a, float *b, int n, int B, int
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
@@ -832,16 +824,12 @@ int sweeps_machine(int device, cf_machine *machine)
 
 static void sweeps_host(cf_call *cf_state, int T, int n, float *a, float *b, int B)
 {
-#line 3 "sweeps.mf"
-
+#line 4 "sweeps.mf"
   for (int t = 0; t < T; t++) {
     { if (!cf_continues(cf_state, sweeps_1_run(cf_state, a, b, n, B, T, t))) return; }
-#line 8 "sweeps.mf"
-
+#line 9 "sweeps.mf"
     { if (!cf_continues(cf_state, sweeps_2_run(cf_state, a, b, n, B, T, t))) return; }
-#line 12 "sweeps.mf"
-
+#line 13 "sweeps.mf"
   }
-
 #line "sweeps.cu"
 }

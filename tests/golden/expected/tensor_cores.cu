@@ -65,9 +65,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int o1 = i1 * (T1 * U1);
   double *const shared_a = (double *)cf_pieces;
   double *const shared_b = (double *)(cf_pieces + (2 * T0 * U0 * D * S + 8 * D * S) * 4);
+  // stage(a): through registers, where rows are aligned and a thread has 64 points
+  const int held = cf_together == 4 && 64 <= U0 * U1;
   // stage(a): T0*U0 x D elements into shared memory, transposed, S - 1 pieces ahead
-  cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4,
-      T0 * T1> feed_a(&a[o0 * a_stride0], a_stride0, i_limit - o0, l_limit, thread);
+  cf_turned_feed<double, held, T0 * U0, D, T0 * U0 + 4, T0 * T1> feed_a(&a[o0 * a_stride0],
+      a_stride0, i_limit - o0, l_limit, thread);
   // stage(b): D x T1*U1 elements into shared memory, S - 1 pieces ahead
   cf_feed<double, cf_together, D, T1 * U1, 0, D, 0, T0 * T1> feed_b(&b[o1], b_stride0, l_limit,
       j_limit - o1, thread);
@@ -84,12 +86,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!(cf_together == 4 && 64 <= U0 * U1)) {
+    if (!held) {
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
     }
     cf_commit();
   }
-  if (cf_together == 4 && 64 <= U0 * U1) {
+  if (held) {
     feed_a.fetch();
     feed_a.put(shared_a);
     feed_a.fetch();
@@ -101,10 +103,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   double fragment_b[2][U1];
   const int whole = l_limit / D;
   int slot = 0;
-  const int piece_a = slot * (T0 * U0 * D + 4 * D);
-  const int piece_b = slot * (T1 * U1 * D);
-  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + 4 * t0]);
-  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + 4 * t1]);
+  cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
+  cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[4 * t1]);
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
     const int last = slot == 0 ? S - 1 : slot - 1;
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
       if (z == 1) {
-        if (cf_together == 4 && 64 <= U0 * U1) {
+        if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
           feed_a.fetch();
         } else {
@@ -354,7 +354,7 @@ static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const do
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent,
-      "cf_given_i_block_extent")) return cf_state->status;
+      "(m + B0 - 1) / B0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -362,11 +362,11 @@ static int f_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const do
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &c, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -391,30 +391,24 @@ static int f_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, i
     { CF_KERNEL(f_tile<8, 8, 8, 8, 8, 4, 4, 4>), {} },
     { CF_KERNEL(f_tile<8, 8, 8, 8, 8, 4, 4, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = k; // k
+  const long long cf_given_a_stride0_wide = k;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "k")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_l_limit_wide = cf_limit(k); // k
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(k);
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
-      "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "k")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -440,30 +434,24 @@ static int f_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, 
     { CF_KERNEL(f_tile1<16, 8, 4, 8, 16, 3, 3, 4>), {} },
     { CF_KERNEL(f_tile1<16, 8, 4, 8, 16, 3, 3, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = k; // k
+  const long long cf_given_a_stride0_wide = k;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_b_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "k")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n;
   long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0,
-      "cf_given_b_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "n")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(m); // m
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
-  const long long cf_given_l_limit_wide = cf_limit(k); // k
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(k);
   int cf_given_l_limit = (int)cf_given_l_limit_wide;
-  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit,
-      "cf_given_l_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "k")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -516,7 +504,7 @@ static int f_run(cf_call *cf_state, const double *a, const double *b, double *c,
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return f_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, m, n, k);
@@ -665,11 +653,7 @@ int f_machine(int device, cf_machine *machine)
 
 static void f_host(cf_call *cf_state, int m, int n, int k, const double *a, const double *b, double *c, int B0, int B1)
 {
-#line 2 "tensor_cores.mf"
-
+#line 3 "tensor_cores.mf"
   { if (!cf_continues(cf_state, f_run(cf_state, a, b, c, m, n, k, B0, B1))) return; }
-#line 11 "tensor_cores.mf"
-
-
 #line "tensor_cores.cu"
 }

@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   CF_SHARED(cf_pieces);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
-  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
   const int t1 = threadIdx.x;
+  const int blocks0 = (i_limit + (T0 * U0 - 1)) / (T0 * U0);
   const int i0 = block % blocks0;
   const int i1 = block / blocks0;
   const int o0 = i0 * (T0 * U0);
@@ -263,19 +263,18 @@ static int transpose_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, f
     int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(transpose_leaf0), {} };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      dim1, // dim1
-      dim0, // dim0
+      dim1,
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_mul(B0, cf_mul(B1, s)), // s*B0*B1 words of shared memory
@@ -288,19 +287,18 @@ static int transpose_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, f
     int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(transpose_leaf1), {} };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
-      dim0, // dim0
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
@@ -313,22 +311,21 @@ static int transpose_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, f
     int dim0, int dim1)
 {
   static cf_kernel cf_once = { CF_KERNEL(transpose_leaf3), {} };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
-      dim0, // dim0
+      dim0,
       1,
     },
     { // threads along x, y, z
-      B1, // B1
-      B0, // B0
+      B1,
+      B0,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &N, &B0, &B1, &dim0, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -341,22 +338,18 @@ static int transpose_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
     { CF_KERNEL(transpose_tile<16, 32, 4, 2, 2>), {} },
     { CF_KERNEL(transpose_tile<8, 32, 4, 1, 4>), {} },
   };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "N")) return cf_state->status;
   const long long cf_given_i_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "dim0 * B0")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "dim1 * s * B1")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
@@ -376,28 +369,24 @@ static int transpose_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, 
     { CF_KERNEL(transpose_tile1<4, 32, 2, 1, 8>), {} },
     { CF_KERNEL(transpose_tile1<1, 128, 2, 4, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = N; // N
+  const long long cf_given_a_stride0_wide = N;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_c_stride0_wide = N; // N
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "N")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N;
   long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0,
-      "cf_given_c_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "N")) return cf_state->status;
   const long long cf_given_i_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "dim0 * B0")) return cf_state->status;
   const long long cf_given_j_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), B1)); // dim1 * s * B1
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "dim1 * s * B1")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)),
         cf_div(cf_add(cf_mul(cf_mul(dim1, s), B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
     { T1, T0, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_i_limit, &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -407,8 +396,8 @@ static int transpose_run(cf_call *cf_state, const float *a, float *c, int N, int
 {
   cf_choice cf_chosen;
   transpose_params cf_params = { B0, B1, s, 0, };
-  if (cf_is_empty(dim0)) return CF_OK; // dim0
-  if (cf_is_empty(dim1)) return CF_OK; // dim1
+  if (cf_is_empty(dim0)) return CF_OK;
+  if (cf_is_empty(dim1)) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
   static CF_THREAD_LOCAL struct {
     bool known;
@@ -577,13 +566,9 @@ int transpose_machine(int device, cf_machine *machine)
 
 static void transpose_host(cf_call *cf_state, int N, const float *a, float *c, int B0, int B1, int s)
 {
-#line 5 "transpose.mf"
-
+#line 6 "transpose.mf"
   int dim0 = N / B0, dim1 = N / (s * B1);
 
   { if (!cf_continues(cf_state, transpose_run(cf_state, a, c, N, B0, B1, s, dim0, dim1))) return; }
-#line 18 "transpose.mf"
-
-
 #line "transpose.cu"
 }

@@ -42,21 +42,19 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const shared_a = (float *)cf_pieces;
   float *const shared_x = (float *)(cf_pieces + T0 * U0 * D * S * 4);
-  const int thread = t0;
   const int count = cf_block_steps(j_limit, o0 + T0 * U0 < i_limit ? o0 + T0 * U0 : i_limit);
   const int common = cf_block_steps(j_limit, o0 + 1);
   // stage(a): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_a(&a[o0 * a_stride0], a_stride0,
-      i_limit - o0, count, thread);
+      i_limit - o0, count, t0);
   // stage(x): 1 x D elements into shared memory, S - 1 pieces ahead
-  cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, count, thread);
+  cf_feed<float, cf_together, 1, D, 0, 0, D, T0 * H> feed_x(&x[0], 1, 1, count, t0);
   // accumulate(sum): U0 values in registers while the loop runs
   float sum[U0];
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
 #line 6 "triangle.mf"
@@ -79,7 +77,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
     const int slot = step % S;
     const int piece_a = slot * (T0 * U0 * D);
     const int piece_x = slot * D;
-    if (H == 1 || thread < T0)
+    if (H == 1 || t0 < T0)
       if (step < common / D) {
         #pragma unroll
         for (int z = 0; z < D; z++) {
@@ -110,7 +108,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
         }
   }
 #line "triangle.cu"
-  if (H == 1 || thread < T0) {
+  if (H == 1 || t0 < T0) {
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -128,10 +126,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
 static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(triangle_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -139,11 +136,11 @@ static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, co
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -164,18 +161,15 @@ static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, in
     { CF_KERNEL(triangle_tile<8, 1, 32, 256, 4, 1, 4>), {} },
     { CF_KERNEL(triangle_tile<8, 1, 32, 256, 4, 1, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, H), 1, 1 },
@@ -218,7 +212,7 @@ static int triangle_run(cf_call *cf_state, const float *a, const float *x, float
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return triangle_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 1, 128, 3, cf_together, a, x, y, n);
@@ -352,11 +346,7 @@ int triangle_machine(int device, cf_machine *machine)
 
 static void triangle_host(cf_call *cf_state, int n, const float *a, const float *x, float *y, int B)
 {
-#line 3 "triangle.mf"
-
+#line 4 "triangle.mf"
   { if (!cf_continues(cf_state, triangle_run(cf_state, a, x, y, n, B))) return; }
-#line 11 "triangle.mf"
-
-
 #line "triangle.cu"
 }

@@ -32,8 +32,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) hashed_tile(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= i_limit) {
     unsigned value[U0];
@@ -90,11 +89,11 @@ static int hashed_leaf0_run(cf_call *cf_state, int cf_leaf, const unsigned *x, u
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &n, &seed, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -107,14 +106,13 @@ static int hashed_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(hashed_tile<256, 4, 8>), {} },
     { CF_KERNEL(hashed_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_i_limit_wide = cf_limit(n); // n
+  const long long cf_given_i_limit_wide = cf_limit(n);
   int cf_given_i_limit = (int)cf_given_i_limit_wide;
-  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit,
-      "cf_given_i_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &y, &seed, &cf_given_i_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
@@ -151,7 +149,7 @@ static int hashed_run(cf_call *cf_state, const unsigned *x, unsigned *y, int n, 
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
     return hashed_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n, seed);
@@ -278,11 +276,7 @@ int hashed_machine(int device, cf_machine *machine)
 
 static void hashed_host(cf_call *cf_state, int n, unsigned seed, const unsigned *x, unsigned *y, int B)
 {
-#line 3 "unsigned.mf"
-
+#line 4 "unsigned.mf"
   { if (!cf_continues(cf_state, hashed_run(cf_state, x, y, n, seed, B))) return; }
-#line 7 "unsigned.mf"
-
-
 #line "unsigned.cu"
 }

@@ -91,6 +91,7 @@ def test_fold_leaves_floating_point_arithmetic_alone(before: str, after: str) ->
         ("n + -m", "n - m"),
         ("n - -m", "n + m"),
         ("n + -1*m", "n - m"),
+        ("n + m*-1", "n - m"),
         ("l + -n", "l - n"),
         ("w + -w", "0u"),
         ("n + -w", "n - w"),
