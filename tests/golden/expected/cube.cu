@@ -157,8 +157,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(b): U0 points a thread
   if (o0 + T0 * U0 <= y_limit) {
     float value[U0];
@@ -299,13 +298,12 @@ static int cube_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T
   };
   const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(n, n), n)); // n * n * n
   int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit,
-      "cf_given_y_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "n * n * n")) return cf_state->status;
   const cf_shape cf_sizes = {
     // blocks, one after the other
     { cf_div(cf_add(cf_mul(cf_mul(n, n), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 },
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);

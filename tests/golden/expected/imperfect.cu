@@ -217,30 +217,23 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_x(&x[o0 * x_stride0], x_stride0,
       i_limit - o0, k_limit, t0);
-  // accumulate(sum, factor): U0 values in registers while the loop runs
-  float private_sum[U0];
+  // accumulate(factor, sum_held): U0 values in registers while the loop runs
   float factor[U0];
+  float sum_held[U0];
   if (H == 1 || t0 < T0) {
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
-      private_sum[r0] = 0;
+    for (int r0 = 0; r0 < U0; r0++) {
+      factor[r0] = 0;
+#line 8 "imperfect.mf"
+      sum_held[r0] = 0;
+    }
+#line "imperfect.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + (r0 * T0 + t0);
       if (i < i_limit)
-        private_sum[r0] = sum[i];
-    }
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
-      factor[r0] = 0;
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
-      if (i < i_limit) {
 #line 7 "imperfect.mf"
         factor[r0] = 2 * w[i];
-        private_sum[r0] = 0;
-      }
     }
   }
 #line "imperfect.cu"
@@ -264,7 +257,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
-            private_sum[r0] +=
+            sum_held[r0] +=
                 shared_x[piece_x
                 + ((r0 * T0 + t0) * D
                 + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))] * factor[r0];
@@ -275,7 +268,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
-            private_sum[r0] +=
+            sum_held[r0] +=
                 shared_x[piece_x
                 + ((r0 * T0 + t0) * D
                 + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))] * factor[r0];
@@ -288,9 +281,11 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + (r0 * T0 + t0);
       if (i < i_limit)
-        sum[i] = private_sum[r0];
+#line 8 "imperfect.mf"
+        sum[i] = sum_held[r0];
     }
   }
+#line "imperfect.cu"
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -474,8 +469,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
   if (o0 + T0 * U0 <= y_1_limit) {
     float factor[U0];
@@ -900,12 +894,11 @@ static int scaled_rows_2_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instan
   };
   const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(n, m)); // n * m
   int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "n * m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(n, m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &x, &w, &sum, &y, &m, &cf_given_y_1_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);

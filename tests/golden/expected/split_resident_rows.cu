@@ -25,25 +25,22 @@ extern "C" __global__ void split_resident_rows_leaf0(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < 1; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a[x0 + x1] = a[e0 * a_stride0 + e1];
+        shared_a[x0 + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(a): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_a_2[x0 * n + x1] = a[e0 * a_stride0 + e1];
+        shared_a_2[x0 * n + x1] = a[e0 * a_stride0 + x1];
     }
   // stage(y): B x n elements into shared memory
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        shared_y[x0 * n + x1] = y[e0 * y_stride0 + e1];
+        shared_y[x0 * n + x1] = y[e0 * y_stride0 + x1];
     }
   __syncthreads();
 #line 5 "split_resident_rows.mf"
@@ -68,9 +65,8 @@ extern "C" __global__ void split_resident_rows_leaf0(
   for (int x0 = 0; x0 < B; x0++)
     for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
       const int e0 = i_block * B + x0;
-      const int e1 = x1;
       if (e0 < m)
-        y[e0 * y_stride0 + e1] = shared_y[x0 * n + x1];
+        y[e0 * y_stride0 + x1] = shared_y[x0 * n + x1];
     }
 }
 
@@ -112,30 +108,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
     long a_stride0,
     long a_2_stride0,
     long y_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_limit) {
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int i = o0 + (r0 * T0 + t0);
 #line 6 "split_resident_rows.mf"
-      most[r0] = a[y_1 * a_stride0];
+      most[r0] = a[i * a_stride0];
     }
 #line 7 "split_resident_rows.mf"
     for (int j = 0; j < j_limit; j++) {
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 9 "split_resident_rows.mf"
-        most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
+        most[r0] = a_2[i * a_2_stride0 + j] > most[r0] ? a_2[i * a_2_stride0 + j] : most[r0];
       }
     }
 #line "split_resident_rows.cu"
@@ -152,9 +147,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
           float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0);
+            const int i = o0 + (r0 * T0 + t0);
 #line 12 "split_resident_rows.mf"
-            read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
+            read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
           }
 #line "split_resident_rows.cu"
           #pragma unroll
@@ -165,17 +160,17 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 12 "split_resident_rows.mf"
-          y[y_1 * y_stride0 + j] = value[r0];
+          y[i * y_stride0 + j] = value[r0];
         }
       }
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 13 "split_resident_rows.mf"
-        sum[r0] += y[y_1 * y_stride0 + j];
+        sum[r0] += y[i * y_stride0 + j];
       }
     }
 #line 15 "split_resident_rows.mf"
@@ -186,9 +181,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
         float read_y[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
+          const int i = o0 + (r0 * T0 + t0);
 #line 16 "split_resident_rows.mf"
-          read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+          read_y[r0] = cf_again(y[i * y_stride0 + j]);
         }
 #line "split_resident_rows.cu"
         #pragma unroll
@@ -199,9 +194,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+        const int i = o0 + (r0 * T0 + t0);
 #line 16 "split_resident_rows.mf"
-        y[y_1 * y_stride0 + j] = value[r0];
+        y[i * y_stride0 + j] = value[r0];
       }
     }
   } else if (U0 * 2 <= 24) {
@@ -209,18 +204,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 6 "split_resident_rows.mf"
-      most[r0] = a[y_1 * a_stride0];
+      most[r0] = a[i * a_stride0];
     }
 #line 7 "split_resident_rows.mf"
     for (int j = 0; j < j_limit; j++) {
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 9 "split_resident_rows.mf"
-        most[r0] = a_2[y_1 * a_2_stride0 + j] > most[r0] ? a_2[y_1 * a_2_stride0 + j] : most[r0];
+        most[r0] = a_2[i * a_2_stride0 + j] > most[r0] ? a_2[i * a_2_stride0 + j] : most[r0];
       }
     }
 #line "split_resident_rows.cu"
@@ -237,10 +232,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
           float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0)
-                : y_1_limit - 1;
+            const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 12 "split_resident_rows.mf"
-            read_a_2[r0] = cf_again(a_2[y_1 * a_2_stride0 + j]);
+            read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
           }
 #line "split_resident_rows.cu"
           #pragma unroll
@@ -251,18 +245,18 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0);
-          if (y_1 < y_1_limit)
+          const int i = o0 + (r0 * T0 + t0);
+          if (i < i_limit)
 #line 12 "split_resident_rows.mf"
-            y[y_1 * y_stride0 + j] = value[r0];
+            y[i * y_stride0 + j] = value[r0];
         }
       }
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 13 "split_resident_rows.mf"
-        sum[r0] += y[y_1 * y_stride0 + j];
+        sum[r0] += y[i * y_stride0 + j];
       }
     }
 #line 15 "split_resident_rows.mf"
@@ -273,9 +267,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
         float read_y[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+          const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
 #line 16 "split_resident_rows.mf"
-          read_y[r0] = cf_again(y[y_1 * y_stride0 + j]);
+          read_y[r0] = cf_again(y[i * y_stride0 + j]);
         }
 #line "split_resident_rows.cu"
         #pragma unroll
@@ -286,29 +280,29 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
-        if (y_1 < y_1_limit)
+        const int i = o0 + (r0 * T0 + t0);
+        if (i < i_limit)
 #line 16 "split_resident_rows.mf"
-          y[y_1 * y_stride0 + j] = value[r0];
+          y[i * y_stride0 + j] = value[r0];
       }
     }
   } else
 #line "split_resident_rows.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit) {
+      const int i = o0 + (r0 * T0 + t0);
+      if (i < i_limit) {
 #line 6 "split_resident_rows.mf"
-        float most = a[y_1 * a_stride0];
+        float most = a[i * a_stride0];
         for (int j = 0; j < j_limit; j++)
 #line 9 "split_resident_rows.mf"
-          most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+          most = a_2[i * a_2_stride0 + j] > most ? a_2[i * a_2_stride0 + j] : most;
         float sum = 0.0f;
         for (int j = 0; j < j_limit; j++) {
-          y[y_1 * y_stride0 + j] = expf(a_2[y_1 * a_2_stride0 + j] - most);
-          sum += y[y_1 * y_stride0 + j];
+          y[i * y_stride0 + j] = expf(a_2[i * a_2_stride0 + j] - most);
+          sum += y[i * y_stride0 + j];
         }
         for (int j = 0; j < j_limit; j++)
-          y[y_1 * y_stride0 + j] /= sum;
+          y[i * y_stride0 + j] /= sum;
       }
     }
 #line "split_resident_rows.cu"
@@ -322,7 +316,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
     long a_stride0,
     long a_2_stride0,
     long y_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -330,19 +324,18 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const row_a = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const row_y = (float *)(cf_pieces + t0 * (S + 32 / T0) * 4);
   float *const parts_most = (float *)(cf_pieces + (T0 * S + 32) * 4);
   float *const parts_sum = (float *)(cf_pieces + (T0 * D + T0 * S + 32) * 4);
   const int point = o0 + t0;
-  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  const int i = point < i_limit ? point : i_limit - 1;
   // stage(a): whole rows into shared memory
-  cf_stage_row<cf_together == 4, D>(row_a, &a_2[y_1 * a_2_stride0], j_limit, lane);
+  cf_stage_row<cf_together == 4, D>(row_a, &a_2[i * a_2_stride0], j_limit, lane);
   cf_commit();
 #line 6 "split_resident_rows.mf"
-  float most = a[y_1 * a_stride0];
+  float most = a[i * a_stride0];
 #line "split_resident_rows.cu"
   cf_await<0>();
   __syncthreads();
@@ -391,10 +384,10 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
   }
   sum = parts_sum[t0];
   // distribute(y): the lanes of a row share the steps of j
-  if (point < y_1_limit)
+  if (point < i_limit)
 #line 15 "split_resident_rows.mf"
     for (int j = lane; j < j_limit; j += D)
-      y[y_1 * y_stride0 + j] = row_y[j] / sum;
+      y[i * y_stride0 + j] = row_y[j] / sum;
 #line "split_resident_rows.cu"
 }
 
@@ -406,7 +399,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
     long a_stride0,
     long a_2_stride0,
     long y_stride0,
-    int y_1_limit,
+    int i_limit,
     int j_limit)
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
@@ -414,21 +407,20 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
-  const int i0 = block;
-  const int o0 = i0 * (T0 * U0);
+  const int o0 = block * (T0 * U0);
   float *const parts_most = (float *)cf_pieces;
   float *const parts_sum = (float *)(cf_pieces + T0 * D * 4);
   const int point = o0 + t0;
-  const int y_1 = point < y_1_limit ? point : y_1_limit - 1;
+  const int i = point < i_limit ? point : i_limit - 1;
 #line 6 "split_resident_rows.mf"
-  float most = a[y_1 * a_stride0];
+  float most = a[i * a_stride0];
 #line "split_resident_rows.cu"
   // distribute(a): the lanes of a row share the steps of j
   const float most_before = most;
 #line 7 "split_resident_rows.mf"
   for (int j = lane; j < j_limit; j += D)
 #line 9 "split_resident_rows.mf"
-    most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+    most = a_2[i * a_2_stride0 + j] > most ? a_2[i * a_2_stride0 + j] : most;
 #line "split_resident_rows.cu"
   parts_most[threadIdx.x] = most;
   __syncthreads();
@@ -444,7 +436,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
 #line 7 "split_resident_rows.mf"
     for (int j = 0; j < j_limit; j++)
 #line 9 "split_resident_rows.mf"
-      most = a_2[y_1 * a_2_stride0 + j] > most ? a_2[y_1 * a_2_stride0 + j] : most;
+      most = a_2[i * a_2_stride0 + j] > most ? a_2[i * a_2_stride0 + j] : most;
   }
 #line 10 "split_resident_rows.mf"
   float sum = 0.0f;
@@ -455,10 +447,10 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
 #line 11 "split_resident_rows.mf"
   for (int j = lane; j < j_limit; j += D) {
 #line "split_resident_rows.cu"
-    if (point < y_1_limit)
+    if (point < i_limit)
 #line 12 "split_resident_rows.mf"
-      y[y_1 * y_stride0 + j] = expf(a_2[y_1 * a_2_stride0 + j] - most);
-    sum += y[y_1 * y_stride0 + j];
+      y[i * y_stride0 + j] = expf(a_2[i * a_2_stride0 + j] - most);
+    sum += y[i * y_stride0 + j];
   }
 #line "split_resident_rows.cu"
   parts_sum[threadIdx.x] = sum;
@@ -470,10 +462,10 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
   }
   sum = parts_sum[t0];
   // distribute(y): the lanes of a row share the steps of j
-  if (point < y_1_limit)
+  if (point < i_limit)
 #line 15 "split_resident_rows.mf"
     for (int j = lane; j < j_limit; j += D)
-      y[y_1 * y_stride0 + j] /= sum;
+      y[i * y_stride0 + j] /= sum;
 #line "split_resident_rows.cu"
 }
 
@@ -482,14 +474,12 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
 static int split_resident_rows_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *y, int m, int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(split_resident_rows_leaf0), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -497,7 +487,7 @@ static int split_resident_rows_leaf0_run(cf_call *cf_state, int cf_leaf, const f
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
@@ -510,14 +500,12 @@ static int split_resident_rows_leaf0_run(cf_call *cf_state, int cf_leaf, const f
 static int split_resident_rows_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, float *y, int m, int n, int B)
 {
   static cf_kernel cf_once = { CF_KERNEL(split_resident_rows_leaf1), {} };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -525,11 +513,11 @@ static int split_resident_rows_leaf1_run(cf_call *cf_state, int cf_leaf, const f
       1,
     },
     { // threads along x, y, z
-      B, // B
+      B,
       1,
       1,
     },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] = { &a, &y, &cf_given_a_stride0, &cf_given_y_stride0, &m, &n, &B, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
@@ -542,33 +530,28 @@ static int split_resident_rows_tile_run(cf_call *cf_state, int cf_leaf, int cf_i
     { CF_KERNEL(split_resident_rows_tile<256, 4, 8>), {} },
     { CF_KERNEL(split_resident_rows_tile<256, 2, 8>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_2_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_a_2_stride0_wide = n;
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
-      "cf_given_a_2_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
-    0, // 0 words of shared memory
+    0, // words of shared memory
   };
   void *cf_arguments[] =
-      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
       &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
@@ -592,33 +575,28 @@ static int split_resident_rows_tile1_run(cf_call *cf_state, int cf_leaf, int cf_
     { CF_KERNEL(split_resident_rows_tile1<1, 1, 512, 56320, 1, 4>), {} },
     { CF_KERNEL(split_resident_rows_tile1<1, 1, 512, 56320, 1, 1>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_2_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_a_2_stride0_wide = n;
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
-      "cf_given_a_2_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_add(cf_mul(2, cf_mul(D, T0)), cf_add(cf_mul(S, T0), 32)), // 2*T0*D + T0*S + 32 words of shared memory
   };
   void *cf_arguments[] =
-      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
       &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes,
       cf_arguments);
@@ -633,33 +611,28 @@ static int split_resident_rows_tile2_run(cf_call *cf_state, int cf_leaf, int cf_
     { CF_KERNEL(split_resident_rows_tile2<4, 1, 128, 2048, 3>), {} },
     { CF_KERNEL(split_resident_rows_tile2<8, 1, 32, 512, 6>), {} },
   };
-  const long long cf_given_a_stride0_wide = n; // n
+  const long long cf_given_a_stride0_wide = n;
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0,
-      "cf_given_a_stride0")) return cf_state->status;
-  const long long cf_given_a_2_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "n")) return cf_state->status;
+  const long long cf_given_a_2_stride0_wide = n;
   long cf_given_a_2_stride0 = (long)cf_given_a_2_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0,
-      "cf_given_a_2_stride0")) return cf_state->status;
-  const long long cf_given_y_stride0_wide = n; // n
+  if (!cf_fits(cf_state, cf_given_a_2_stride0_wide, (long long)cf_given_a_2_stride0, "n")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = n;
   long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
-  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0,
-      "cf_given_y_stride0")) return cf_state->status;
-  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit,
-      "cf_given_y_1_limit")) return cf_state->status;
-  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "n")) return cf_state->status;
+  const long long cf_given_i_limit_wide = cf_limit(m);
+  int cf_given_i_limit = (int)cf_given_i_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_limit_wide, (long long)cf_given_i_limit, "m")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n);
   int cf_given_j_limit = (int)cf_given_j_limit_wide;
-  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit,
-      "cf_given_j_limit")) return cf_state->status;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_mul(2, cf_mul(D, T0)), // 2*T0*D words of shared memory
   };
   void *cf_arguments[] =
-      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_y_1_limit,
+      { &a, &a, &y, &cf_given_a_stride0, &cf_given_a_2_stride0, &cf_given_y_stride0, &cf_given_i_limit,
       &cf_given_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
@@ -854,11 +827,7 @@ int split_resident_rows_machine(int device, cf_machine *machine)
 
 static void split_resident_rows_host(cf_call *cf_state, int m, int n, const float *a, float *y, int B)
 {
-#line 3 "split_resident_rows.mf"
-
+#line 4 "split_resident_rows.mf"
   { if (!cf_continues(cf_state, split_resident_rows_run(cf_state, a, y, m, n, B))) return; }
-#line 18 "split_resident_rows.mf"
-
-
 #line "split_resident_rows.cu"
 }
