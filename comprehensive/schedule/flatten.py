@@ -82,7 +82,8 @@ class _Flattening:
             for iterator, operator in zip((outer.iterator, inner.iterator), DIGITS, strict=True)
         )
         body = (*digits, *between, *inner.body)
-        return replace(outer, iterator=step, bound=count, body=body)
+        shown = f"{outer.shown} and {inner.shown}"
+        return replace(outer, iterator=step, bound=count, body=body, written=shown)
 
     def _is_one(self, outer: For, between: Sequence[Stmt], inner: For) -> bool:
         sizes = {s.name for s in self._nest.scalars}

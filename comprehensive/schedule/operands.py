@@ -206,7 +206,7 @@ def operands_of(
     shared = {c.name for c in tile.coordinates}
     if assigned := looked_up & (set(held) | written):
         raise _NoPieceError(f"'{data[min(assigned)]}' has numbers of rows, and is assigned")
-    variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.iterator}
+    variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.shown}
     types = with_declarations(environment_of(nest), body) | dict.fromkeys(variables, ScalarType.INT)
     types |= {b.name: ScalarType.INT for b in tile.batch}
     known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)

@@ -319,7 +319,7 @@ class RowPhases:
 
     def _parallel(self, number: int, phase: Parallel) -> None:
         self._meetings.use(self.resident.uses(number))
-        does = f"the lanes of a row share the steps of {phase.loop.iterator}"
+        does = f"the lanes of a row share the steps of {phase.loop.shown}"
         self._body.append(self._comment(phase.loop.body, does))
         self._begin(phase)
         limit = self._limit(phase.loop.bound)
@@ -447,7 +447,7 @@ class RowPhases:
         limit, most = self._limit(chain.bound), Name(context.tile.stages)
         left = Binary("-", limit, base)
         until = Binary("+", base, count)
-        does = f"some steps of {chain.iterator} by all lanes of a row, then in order by one"
+        does = f"some steps of {chain.shown} by all lanes of a row, then in order by one"
         self._body.append(self._comment((lanes.loop, chain), does))
         self._begin(lanes)
         shared = self._shared_loop(

@@ -243,7 +243,8 @@ def _joined_loops(nest: Nest, number: int, outer: For, around: Mapping[str, Scal
             found = collapse(nest, number, inner.body, digits, around)
             if found is not None and not names_read_in(found) & {outer.iterator, inner.iterator}:
                 bound = exact_product(outer.bound, inner.bound, environment_of(nest))
-                return For(ScalarType.INT, joined, ZERO, "<", bound, ONE, found, inner.span)
+                shown = f"{outer.shown} and {inner.shown}"
+                return For(ScalarType.INT, joined, ZERO, "<", bound, ONE, found, inner.span, written=shown)
         case _:
             pass
     return outer

@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
 #line 6 "long_rows.mf"
   float squares = 0.0f;
 #line "long_rows.cu"
-  // distribute(x): some steps of i_p by all lanes of a row, then in order by one
+  // distribute(x): some steps of i and p by all lanes of a row, then in order by one
 #line 7 "long_rows.mf"
   for (int base = 0; base < i_p_limit; base += S) {
 #line "long_rows.cu"
@@ -373,7 +373,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
   float mean = sum / (b * hw);
   float scale = gain[k] / sqrtf(squares / (b * hw) - mean * mean + 1e-5f);
 #line "long_rows.cu"
-  // distribute(y, x): the lanes of a row share the steps of i_p_1
+  // distribute(y, x): the lanes of a row share the steps of i and p
   if (point < k_limit)
 #line 14 "long_rows.mf"
     for (int i_p_1 = lane; i_p_1 < i_p_limit; i_p_1 += D) {

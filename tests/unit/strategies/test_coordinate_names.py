@@ -6,7 +6,9 @@ import pytest
 
 from comprehensive.loops.ir import Points
 from comprehensive.metafork.ast import For
+from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.strategies.points import points_of
+from comprehensive.strategies.tilings import tilings
 from tests.laws.nests import nests_of
 
 PLANE = """void f(int n, const float a[n][n], float b[n][n], {parameters}int B)
@@ -86,3 +88,20 @@ def test_a_coordinate_that_became_a_loop_is_called_as_in_the_program() -> None:
     (loop,) = alternative.body
     assert isinstance(loop, For)
     assert loop.iterator == "c"
+
+
+def test_messages_name_both_loops_of_which_the_tool_has_made_one() -> None:
+    text = """void f(int m, int h, int w, const float a[m][h * w], float y[m], int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < m; i++) {
+      float s = 0;
+      for (int r = 0; r < h; r++)
+        for (int c = 0; c < w; c++) s += a[i][(r * w + c) * 2 % (h * w)];
+      y[i] = s;
+    }
+  }
+}"""
+    (nest,) = nests_of(text)
+    reasons = [each.result.reason for each in tilings(nest) if isinstance(each.result, NotApplicable)]
+    assert "a subscript of 'a' is not 'r and c' and what does not change" in reasons
