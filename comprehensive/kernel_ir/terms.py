@@ -71,6 +71,18 @@ def plus(left: Expr, right: Expr) -> Expr:
     return left if right == IntLiteral(0) else Binary("+", left, right)
 
 
+def onward(first: Expr, place: Expr) -> Expr:
+    """Return ``first + place`` in a row, ``first + a + b`` for a place ``a + b``.
+
+    Parts of a place are not negative, so that no part of the sum is larger than all of it.
+    """
+    match place:
+        case Binary(operator="+", left=left, right=right):
+            return onward(onward(first, left), right)
+        case _:
+            return plus(first, place)
+
+
 def least(left: Expr, right: Expr) -> Expr:
     """Return the smaller of two numbers."""
     return Conditional(Binary("<", left, right), left, right)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment, KernelStmt, VectorStore
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, counting, plus
+from comprehensive.kernel_ir.terms import constant, counting, onward, plus
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name
@@ -77,7 +77,7 @@ class BoxEpilogue:
         body = self._vectors_of_row(ends, last, values)
         for n in reversed(rows):
             c = self.context.tile.coordinates[n]
-            place = constant(c.name, Binary("+", self.context.name(f"e{n}"), self.boxes.place_of(n)))
+            place = constant(c.name, onward(self.context.name(f"e{n}"), self.boxes.place_of(n)))
             row = (place, If(self.context.inside()[n], body))
             body = (counting(self.context.names[f"r{n}"], Name(c.each), row, unrolled=True, uniform=True),)
         return (*again, *body)
@@ -113,9 +113,7 @@ class BoxEpilogue:
             )
             for n in range(VECTOR)
         )
-        begin = constant(
-            first.identifier, Binary("+", context.name(f"e{last}"), self.boxes.place(last, number))
-        )
+        begin = constant(first.identifier, onward(context.name(f"e{last}"), self.boxes.place(last, number)))
         body = (
             begin,
             *declared,

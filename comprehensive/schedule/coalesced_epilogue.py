@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Await, Barrier, Comment, KernelStmt, SharedTile
-from comprehensive.kernel_ir.terms import constant, counting, expression, plus, times
+from comprehensive.kernel_ir.terms import constant, counting, expression, onward, plus, times
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -83,7 +83,7 @@ def _through_shared_memory(
     by_turn = Binary("/", Name(rows.threads), FOUR)
 
     def element(row: Expr, at: Expr) -> Index:
-        return Index(shared.identifier, (Binary("+", times(row, pitch), at),))
+        return Index(shared.identifier, (onward(times(row, pitch), at),))
 
     # In shared memory the rows of one register of all threads are one behind the other.
     r0, t0, r1, t1 = (context.name(base) for base in ("r0", "t0", "r1", "t1"))
@@ -109,8 +109,8 @@ def _through_shared_memory(
             initial=element(Binary("+", times(turn, by_turn), line), column),
             const=value.identifier not in assigned_scalars(inner),
         ),
-        constant(rows.name, Binary("+", context.name("e0"), row)),
-        constant(columns.name, Binary("+", context.name("e1"), Binary("+", times(group, across), column))),
+        constant(rows.name, onward(context.name("e0"), row)),
+        constant(columns.name, onward(context.name("e1"), Binary("+", times(group, across), column))),
         *inner,
     )
     body: tuple[KernelStmt, ...] = (

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, KernelStmt, Vectors
-from comprehensive.kernel_ir.terms import counting, plus, times, total
+from comprehensive.kernel_ir.terms import counting, onward, plus, times, total
 from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name
 from comprehensive.schedule.box_nest import BoxAxis, ReferenceGroup
 from comprehensive.schedule.boxes import FOUR, Boxes, elements_along, rounded_up
@@ -113,7 +113,7 @@ class Fragments:
         for row, offsets in enumerate(rows):
             place = [context.name(f"r{n}") for n in across] + ([IntLiteral(row)] if which else [])
             registers = Index(names.window, (*place, ZERO))
-            source = Index(names.shared, (plus(Name(names.piece), self._begin(group, offsets, at)),))
+            source = Index(names.shared, (onward(Name(names.piece), self._begin(group, offsets, at)),))
             loads += (Vectors(registers, source, self.boxes.text(length), apart, together),)
         for n in reversed(across):
             each = Name(context.tile.coordinates[n].each)

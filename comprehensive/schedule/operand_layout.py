@@ -32,7 +32,7 @@ from comprehensive.kernel_ir.kernel import (
     Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, expression, plus, product, times
+from comprehensive.kernel_ir.terms import constant, expression, onward, plus, product, times
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import substitute
 from comprehensive.machine.parameters import WORD_BYTES
@@ -413,7 +413,7 @@ class OperandLayout:
             column = _swizzled(row, column, self._vector(name))
         inside = plus(times(row, self._text(self._pitch(name))), column)
         return Index(
-            self.context.names[f"shared_{name}"], (plus(self.context.name(f"piece_{name}"), inside),)
+            self.context.names[f"shared_{name}"], (onward(self.context.name(f"piece_{name}"), inside),)
         )
 
     def places(self) -> tuple[Expr, ...]:

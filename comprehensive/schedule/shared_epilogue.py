@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, KernelStmt, SharedTile
-from comprehensive.kernel_ir.terms import constant, counting, product, times
+from comprehensive.kernel_ir.terms import constant, counting, onward, product, times
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
     Assign,
@@ -69,14 +69,12 @@ def stored_through_shared_memory(
     pitch = Binary("+", columns, IntLiteral(PADDING))
 
     def element(row: Expr, column: Expr) -> Index:
-        return Index(shared.identifier, (Binary("+", times(row, pitch), column),))
+        return Index(shared.identifier, (onward(times(row, pitch), column),))
 
     row, column = Binary("/", place, columns), Binary("%", place, columns)
     counts = [Name(c.each) for c in context.tile.coordinates]
     coordinates = zip(context.tile.coordinates, (row, column), strict=True)
-    points = [
-        constant(c.name, Binary("+", context.name(f"e{n}"), at)) for n, (c, at) in enumerate(coordinates)
-    ]
+    points = [constant(c.name, onward(context.name(f"e{n}"), at)) for n, (c, at) in enumerate(coordinates)]
     inner: tuple[Stmt, ...] = point_of(around, ends, sums, value)
     for guard in reversed(context.inside()):
         inner = (If(guard, inner),)

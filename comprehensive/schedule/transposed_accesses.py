@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from comprehensive.algebra import Polynomial, sum_of
 from comprehensive.kernel_ir.kernel import Barrier, KernelStmt
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, counting, expression
+from comprehensive.kernel_ir.terms import constant, counting, expression, onward
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
@@ -191,7 +191,7 @@ def _spread(
     inside: Expr = Binary("||", fits, Binary("<", Name(c.name), end))
     if cut:
         inside = Binary("&&", Binary("<", Name(c.name), context.limit(number)), inside)
-    value = constant(c.name, Binary("+", context.name(f"o{number}"), place))
+    value = constant(c.name, onward(context.name(f"o{number}"), place))
     turns = Binary("/", Binary("+", c.extent, Binary("-", threads, ONE)), threads)
     return (counting(context.names[turn], turns, (value, If(inside, body)), unrolled=True),)
 

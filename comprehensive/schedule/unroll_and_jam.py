@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.kernel_ir.terms import constant, counting, least, product, times
+from comprehensive.kernel_ir.terms import constant, counting, least, onward, product, times
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import rename
@@ -205,7 +205,7 @@ class UnrollAndJam:
         for number in reversed(range(len(self.places))):
             c = context.tile.coordinates[number]
             origin = context.name(f"o{number}") if self.origins is None else self.origins[number]
-            place = Binary("+", origin, self.places[number])
+            place = onward(origin, self.places[number])
             if guards:
                 inner = (If(guards[number], inner),)
             elif self.cut:

@@ -189,8 +189,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
         #pragma unroll
         for (int z = 0; z < D; z++) {
           float window_w[U0];
-          cf_vectors<4, U0, 4 * T0>(&window_w[0],
-              &shared_w[piece_w + (z * (T0 * U0 + 4) + t0 * 4)]);
+          cf_vectors<4, U0, 4 * T0>(&window_w[0], &shared_w[piece_w + z * (T0 * U0 + 4) + t0 * 4]);
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
             #pragma unroll
@@ -206,7 +205,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
           if (z < x_left) {
             float window_w[U0];
             cf_vectors<4, U0, 4 * T0>(&window_w[0],
-                &shared_w[piece_w + (z * (T0 * U0 + 4) + t0 * 4)]);
+                &shared_w[piece_w + z * (T0 * U0 + 4) + t0 * 4]);
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
               #pragma unroll
@@ -223,11 +222,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
     if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = e1 + (t1 * U1 + r1);
+        const int j = e1 + t1 * U1 + r1;
         if (j < j_limit)
 #line 12 "any_window.mf"
           out[o * out_stride0 + j] = sum[r0][r1];
@@ -314,14 +313,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     const int piece_w = slot * (D * 3 * (T0 * U0 + 4));
     for (int z = 0; z < c_left; z++) {
       float window_in[U1 + 4];
-      cf_vectors<4, U1 + 4, 4>(&window_in[0], &shared_in[piece_in + (z * (T1 * U1 + 4) + t1 * U1)]);
+      cf_vectors<4, U1 + 4, 4>(&window_in[0], &shared_in[piece_in + z * (T1 * U1 + 4) + t1 * U1]);
 #line 10 "any_window.mf"
       #pragma unroll
       for (int x = 0; x < 3; x++) {
 #line "any_window.cu"
         float window_w[U0];
         cf_vectors<4, U0, 4 * T0>(&window_w[0],
-            &shared_w[piece_w + (z * (3 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4)]);
+            &shared_w[piece_w + z * (3 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4]);
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
@@ -338,11 +337,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
     if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = e1 + (t1 * U1 + r1);
+        const int j = e1 + t1 * U1 + r1;
         if (j < j_limit)
 #line 12 "any_window.mf"
           out[o * out_stride0 + j] = sum[r0][r1];
@@ -429,14 +428,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     const int piece_w = slot * (D * 5 * (T0 * U0 + 4));
     for (int z = 0; z < c_left; z++) {
       float window_in[U1 + 4];
-      cf_vectors<4, U1 + 4, 4>(&window_in[0], &shared_in[piece_in + (z * (T1 * U1 + 4) + t1 * U1)]);
+      cf_vectors<4, U1 + 4, 4>(&window_in[0], &shared_in[piece_in + z * (T1 * U1 + 4) + t1 * U1]);
 #line 10 "any_window.mf"
       #pragma unroll
       for (int x = 0; x < 5; x++) {
 #line "any_window.cu"
         float window_w[U0];
         cf_vectors<4, U0, 4 * T0>(&window_w[0],
-            &shared_w[piece_w + (z * (5 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4)]);
+            &shared_w[piece_w + z * (5 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4]);
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
@@ -453,11 +452,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
     if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = e1 + (t1 * U1 + r1);
+        const int j = e1 + t1 * U1 + r1;
         if (j < j_limit)
 #line 12 "any_window.mf"
           out[o * out_stride0 + j] = sum[r0][r1];

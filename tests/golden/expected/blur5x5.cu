@@ -254,10 +254,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (t0 * U0 + r0);
+            const int i = o0 + t0 * U0 + r0;
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int j = o1 + (r1 * T1 + t1);
+              const int j = o1 + r1 * T1 + t1;
 #line 18 "blur5x5.mf"
               sum[r0][r1] += in[(i + y) * in_stride0 + (j + x)];
             }
@@ -277,10 +277,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (t0 * U0 + r0);
+          const int i = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int j = o1 + (r1 * T1 + t1);
+            const int j = o1 + r1 * T1 + t1;
 #line 19 "blur5x5.mf"
             out[(i + 2) * out_stride0 + (j + 2)] = value[r0][r1];
           }
@@ -305,11 +305,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
+            const int i = o0 + t0 * U0 + r0 < i_limit - 1 ? o0 + t0 * U0 + r0 : i_limit - 1;
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int j = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < j_limit - 1
-                  ? o1 + (r1 * T1 + t1) : j_limit - 1;
+              const int j = o1 + r1 * T1 + t1 < 0 ? 0 : o1 + r1 * T1 + t1 < j_limit - 1
+                  ? o1 + r1 * T1 + t1 : j_limit - 1;
 #line 18 "blur5x5.mf"
               sum[r0][r1] += in[(i + y) * in_stride0 + (j + x)];
             }
@@ -329,11 +329,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
 #line "blur5x5.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (t0 * U0 + r0);
+          const int i = o0 + t0 * U0 + r0;
           if (i < i_limit) {
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int j = o1 + (r1 * T1 + t1);
+              const int j = o1 + r1 * T1 + t1;
               if (0 <= j && j < j_limit)
 #line 19 "blur5x5.mf"
                 out[(i + 2) * out_stride0 + (j + 2)] = value[r0][r1];
@@ -344,10 +344,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     } else
 #line "blur5x5.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0);
+        const int i = o0 + t0 * U0 + r0;
         if (i < i_limit)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int j = o1 + (r1 * T1 + t1);
+            const int j = o1 + r1 * T1 + t1;
             if (0 <= j && j < j_limit) {
 #line 15 "blur5x5.mf"
               float sum = 0.0f;

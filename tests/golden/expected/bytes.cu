@@ -53,10 +53,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
     unsigned char value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1);
+        const int j = o1 + r1 * T1 + t1;
 #line 7 "bytes.mf"
         value[r0][r1] = 255 - a[i * a_stride0 + j];
       }
@@ -64,10 +64,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
 #line "bytes.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1);
+        const int j = o1 + r1 * T1 + t1;
 #line 7 "bytes.mf"
         b[i * b_stride0 + j] = value[r0][r1];
       }
@@ -77,10 +77,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
     unsigned char value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
+      const int i = o0 + t0 * U0 + r0 < i_limit - 1 ? o0 + t0 * U0 + r0 : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
+        const int j = o1 + r1 * T1 + t1 < j_limit - 1 ? o1 + r1 * T1 + t1 : j_limit - 1;
 #line 7 "bytes.mf"
         value[r0][r1] = 255 - a[i * a_stride0 + j];
       }
@@ -88,11 +88,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
 #line "bytes.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit)
 #line 7 "bytes.mf"
             b[i * b_stride0 + j] = value[r0][r1];
@@ -102,10 +102,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
   } else
 #line "bytes.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit)
 #line 7 "bytes.mf"
             b[i * b_stride0 + j] = 255 - a[i * a_stride0 + j];

@@ -88,14 +88,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 10 "cache_clause.mf"
           value[r0] = x[i - 1] + x[i] + x[i + 1];
         }
 #line "cache_clause.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 10 "cache_clause.mf"
           y[i] = value[r0];
         }
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
 #line "cache_clause.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 9 "cache_clause.mf"
           if (i >= 1)
             y[i] = x[i - 1] + x[i] + x[i + 1];
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
     } else
 #line "cache_clause.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 9 "cache_clause.mf"
           if (i >= 1)

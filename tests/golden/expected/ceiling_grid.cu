@@ -35,14 +35,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) covered_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 10 "ceiling_grid.mf"
       value[r0] = x[i];
     }
 #line "ceiling_grid.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 10 "ceiling_grid.mf"
       y[i] = value[r0];
     }
@@ -51,14 +51,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) covered_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 10 "ceiling_grid.mf"
       value[r0] = x[i];
     }
 #line "ceiling_grid.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 10 "ceiling_grid.mf"
         y[i] = value[r0];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) covered_tile(
   } else
 #line "ceiling_grid.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 10 "ceiling_grid.mf"
         y[i] = x[i];

@@ -37,14 +37,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 6 "conditional.mf"
         value[r0] = x[i] < 0 ? -x[i] : x[i];
       }
 #line "conditional.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 6 "conditional.mf"
         y[i] = value[r0];
       }
@@ -53,14 +53,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 6 "conditional.mf"
         value[r0] = x[i] < 0 ? -x[i] : i > 0 ? x[i] : 1;
       }
 #line "conditional.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 6 "conditional.mf"
         y[i] = value[r0];
       }
@@ -70,14 +70,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 6 "conditional.mf"
       value[r0] = x[i] < 0 ? -x[i] : i > 0 ? x[i] : 1;
     }
 #line "conditional.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "conditional.mf"
         y[i] = value[r0];
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
   } else
 #line "conditional.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "conditional.mf"
         y[i] = x[i] < 0 ? -x[i] : i > 0 ? x[i] : 1;

@@ -293,9 +293,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
           cf_vectors<4, U2 + 4, 4>(&window_in[r1][0],
-              &shared_in[piece_in
-              + (z * ((T1 * U1 + 2) * (T2 * U2 + 4)) + (r1 * T1 + t1 + y) * (T2 * U2 + 4)
-              + t2 * U2)]);
+              &shared_in[piece_in + z * ((T1 * U1 + 2) * (T2 * U2 + 4))
+              + (r1 * T1 + t1 + y) * (T2 * U2 + 4) + t2 * U2]);
         }
 #line 12 "convolution.mf"
         #pragma unroll
@@ -303,8 +302,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
 #line "convolution.cu"
           float window_w[U0];
           cf_vectors<4, U0, 4 * T0>(&window_w[0],
-              &shared_w[piece_w
-              + (z * (9 * (T0 * U0 + 4)) + y * (3 * (T0 * U0 + 4)) + x * (T0 * U0 + 4) + t0 * 4)]);
+              &shared_w[piece_w + z * (9 * (T0 * U0 + 4)) + y * (3 * (T0 * U0 + 4))
+              + x * (T0 * U0 + 4) + t0 * 4]);
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
             #pragma unroll
@@ -326,15 +325,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   const int e2 = cf_again(o2);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int o = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    const int o = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
     if (o < o_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int i = e1 + (r1 * T1 + t1);
+        const int i = e1 + r1 * T1 + t1;
         if (i < i_limit) {
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int j = e2 + (t2 * U2 + r2);
+            const int j = e2 + t2 * U2 + r2;
             if (j < j_limit)
 #line 14 "convolution.mf"
               out[o * out_stride0 + i * out_stride1 + j] = sum[r0][r1][r2];

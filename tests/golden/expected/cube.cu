@@ -66,13 +66,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     float value[U0][U1][U2];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (t1 * U1 + r1);
+        const int j = o1 + t1 * U1 + r1;
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int k = o2 + (r2 * T2 + t2);
+          const int k = o2 + r2 * T2 + t2;
 #line 8 "cube.mf"
           value[r0][r1][r2] = 0.25f * a[i * a_stride0 + j * a_stride1 + k];
         }
@@ -81,13 +81,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
 #line "cube.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (t1 * U1 + r1);
+        const int j = o1 + t1 * U1 + r1;
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int k = o2 + (r2 * T2 + t2);
+          const int k = o2 + r2 * T2 + t2;
 #line 8 "cube.mf"
           b[i * b_stride0 + j * b_stride1 + k] = value[r0][r1][r2];
         }
@@ -98,13 +98,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     float value[U0][U1][U2];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
+      const int i = o0 + t0 * U0 + r0 < i_limit - 1 ? o0 + t0 * U0 + r0 : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (t1 * U1 + r1) < j_limit - 1 ? o1 + (t1 * U1 + r1) : j_limit - 1;
+        const int j = o1 + t1 * U1 + r1 < j_limit - 1 ? o1 + t1 * U1 + r1 : j_limit - 1;
         #pragma unroll
         for (int r2 = 0; r2 < U2; r2++) {
-          const int k = o2 + (r2 * T2 + t2) < k_limit - 1 ? o2 + (r2 * T2 + t2) : k_limit - 1;
+          const int k = o2 + r2 * T2 + t2 < k_limit - 1 ? o2 + r2 * T2 + t2 : k_limit - 1;
 #line 8 "cube.mf"
           value[r0][r1][r2] = 0.25f * a[i * a_stride0 + j * a_stride1 + k];
         }
@@ -113,15 +113,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
 #line "cube.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (t1 * U1 + r1);
+          const int j = o1 + t1 * U1 + r1;
           if (j < j_limit) {
             #pragma unroll
             for (int r2 = 0; r2 < U2; r2++) {
-              const int k = o2 + (r2 * T2 + t2);
+              const int k = o2 + r2 * T2 + t2;
               if (k < k_limit)
 #line 8 "cube.mf"
                 b[i * b_stride0 + j * b_stride1 + k] = value[r0][r1][r2];
@@ -133,13 +133,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   } else
 #line "cube.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (t1 * U1 + r1);
+          const int j = o1 + t1 * U1 + r1;
           if (j < j_limit)
             for (int r2 = 0; r2 < U2; r2++) {
-              const int k = o2 + (r2 * T2 + t2);
+              const int k = o2 + r2 * T2 + t2;
               if (k < k_limit)
 #line 8 "cube.mf"
                 b[i * b_stride0 + j * b_stride1 + k] = 0.25f * a[i * a_stride0 + j * a_stride1 + k];

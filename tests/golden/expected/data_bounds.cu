@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
 #line "data_bounds.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 7 "data_bounds.mf"
       for (int k = rows[i]; k < rows[i + 1]; k++)
         sum[r0] += x[k];
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
 #line "data_bounds.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 9 "data_bounds.mf"
         y[i] = value[r0];
       }
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
   } else
 #line "data_bounds.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
 #line 6 "data_bounds.mf"
         float sum = 0;

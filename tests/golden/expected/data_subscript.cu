@@ -38,14 +38,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) gather_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "data_subscript.mf"
       value[r0] = x[index[i]];
     }
 #line "data_subscript.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "data_subscript.mf"
       y[i] = value[r0];
     }
@@ -54,14 +54,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) gather_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 6 "data_subscript.mf"
       value[r0] = x[index[i]];
     }
 #line "data_subscript.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "data_subscript.mf"
         y[i] = value[r0];
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) gather_tile(
   } else
 #line "data_subscript.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "data_subscript.mf"
         y[i] = x[index[i]];

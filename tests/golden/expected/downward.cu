@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     float x_of[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 7 "downward.mf"
       x_of[r0] = x[i];
     }
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
 #line "downward.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 9 "downward.mf"
         y[i] = value_1[r0];
       }
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     float x_of[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 7 "downward.mf"
       x_of[r0] = x[i];
     }
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
 #line "downward.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 9 "downward.mf"
           y[i] = value_1[r0];
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
   } else
 #line "downward.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
 #line 6 "downward.mf"
         float value = 0;

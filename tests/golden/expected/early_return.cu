@@ -37,14 +37,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) settle_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 8 "early_return.mf"
       value[r0] = y[i] + x[i];
     }
 #line "early_return.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 8 "early_return.mf"
       y[i] = value[r0];
     }
@@ -53,14 +53,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) settle_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 8 "early_return.mf"
       value[r0] = y[i] + x[i];
     }
 #line "early_return.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "early_return.mf"
         y[i] = value[r0];
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) settle_tile(
   } else
 #line "early_return.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "early_return.mf"
         y[i] += x[i];

@@ -133,10 +133,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
   if (o0 + T0 * U0 <= y0_limit && 0 <= o1 && o1 + T1 * U1 <= y1_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int y0 = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int y1 = o1 + r1 * T1 + t1;
 #line 7 "fixed_block.mf"
         float k[3][3];
 #line 7 "fixed_block.mf"
@@ -167,10 +167,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
   } else
 #line "fixed_block.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int y0 = o0 + t0 * U0 + r0;
       if (y0 < y0_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
           if (0 <= y1 && y1 < y1_limit) {
 #line 7 "fixed_block.mf"
             float k[3][3];

@@ -46,14 +46,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
 #line 8 "floor_grid.mf"
       value[r0] = x[y_1];
     }
 #line "floor_grid.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
 #line 8 "floor_grid.mf"
       y[y_1] = value[r0];
     }
@@ -62,14 +62,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int y_1 = o0 + r0 * T0 + t0 < y_1_limit - 1 ? o0 + r0 * T0 + t0 : y_1_limit - 1;
 #line 8 "floor_grid.mf"
       value[r0] = x[y_1];
     }
 #line "floor_grid.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
       if (y_1 < y_1_limit)
 #line 8 "floor_grid.mf"
         y[y_1] = value[r0];
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
   } else
 #line "floor_grid.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
       if (y_1 < y_1_limit)
 #line 8 "floor_grid.mf"
         y[y_1] = x[y_1];

@@ -187,10 +187,10 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
   if (o0 + T2 * U2 <= k_limit && o1 + T3 * U3 <= l_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U2; r0++) {
-      const int k = o0 + (t0 * U2 + r0);
+      const int k = o0 + t0 * U2 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U3; r1++) {
-        const int l = o1 + (r1 * T3 + t1);
+        const int l = o1 + r1 * T3 + t1;
 #line 9 "four_loops.mf"
         shared_y[(l - o1) * (T2 * U2 + 1) + (k - o0)] =
             x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
@@ -200,11 +200,11 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
-      const int l = o1 + (r0 * T2 + t0);
+      const int l = o1 + r0 * T2 + t0;
       if (T3 * U3 % T2 == 0 || l < o1 + T3 * U3) {
         #pragma unroll
         for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
-          const int k = o0 + (r1 * T3 + t1);
+          const int k = o0 + r1 * T3 + t1;
           if (T2 * U2 % T3 == 0 || k < o0 + T2 * U2)
 #line 9 "four_loops.mf"
             y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] =
@@ -216,11 +216,11 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
 #line "four_loops.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U2; r0++) {
-      const int k = o0 + (t0 * U2 + r0);
+      const int k = o0 + t0 * U2 + r0;
       if (k < k_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U3; r1++) {
-          const int l = o1 + (r1 * T3 + t1);
+          const int l = o1 + r1 * T3 + t1;
           if (l < l_limit)
 #line 9 "four_loops.mf"
             shared_y[(l - o1) * (T2 * U2 + 1) + (k - o0)] =
@@ -232,11 +232,11 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T3 * U3 + (T2 - 1)) / T2; r0++) {
-      const int l = o1 + (r0 * T2 + t0);
+      const int l = o1 + r0 * T2 + t0;
       if (l < l_limit && (T3 * U3 % T2 == 0 || l < o1 + T3 * U3)) {
         #pragma unroll
         for (int r1 = 0; r1 < (T2 * U2 + (T3 - 1)) / T3; r1++) {
-          const int k = o0 + (r1 * T3 + t1);
+          const int k = o0 + r1 * T3 + t1;
           if (k < k_limit && (T2 * U2 % T3 == 0 || k < o0 + T2 * U2))
 #line 9 "four_loops.mf"
             y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] =
@@ -282,13 +282,13 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     float value[U1][U2][U3];
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int i = o0 + (t0 * U1 + r0);
+      const int i = o0 + t0 * U1 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U2; r1++) {
-        const int k = o1 + (t1 * U2 + r1);
+        const int k = o1 + t1 * U2 + r1;
         #pragma unroll
         for (int r2 = 0; r2 < U3; r2++) {
-          const int l = o2 + (r2 * T3 + t2);
+          const int l = o2 + r2 * T3 + t2;
 #line 9 "four_loops.mf"
           value[r0][r1][r2] = x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
         }
@@ -297,13 +297,13 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
 #line "four_loops.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int i = o0 + (t0 * U1 + r0);
+      const int i = o0 + t0 * U1 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U2; r1++) {
-        const int k = o1 + (t1 * U2 + r1);
+        const int k = o1 + t1 * U2 + r1;
         #pragma unroll
         for (int r2 = 0; r2 < U3; r2++) {
-          const int l = o2 + (r2 * T3 + t2);
+          const int l = o2 + r2 * T3 + t2;
 #line 9 "four_loops.mf"
           y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] = value[r0][r1][r2];
         }
@@ -314,13 +314,13 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     float value[U1][U2][U3];
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int i = o0 + (t0 * U1 + r0) < i_limit - 1 ? o0 + (t0 * U1 + r0) : i_limit - 1;
+      const int i = o0 + t0 * U1 + r0 < i_limit - 1 ? o0 + t0 * U1 + r0 : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U2; r1++) {
-        const int k = o1 + (t1 * U2 + r1) < k_limit - 1 ? o1 + (t1 * U2 + r1) : k_limit - 1;
+        const int k = o1 + t1 * U2 + r1 < k_limit - 1 ? o1 + t1 * U2 + r1 : k_limit - 1;
         #pragma unroll
         for (int r2 = 0; r2 < U3; r2++) {
-          const int l = o2 + (r2 * T3 + t2) < l_limit - 1 ? o2 + (r2 * T3 + t2) : l_limit - 1;
+          const int l = o2 + r2 * T3 + t2 < l_limit - 1 ? o2 + r2 * T3 + t2 : l_limit - 1;
 #line 9 "four_loops.mf"
           value[r0][r1][r2] = x[i * x_stride0 + j * x_stride1 + k * x_stride2 + l];
         }
@@ -329,15 +329,15 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
 #line "four_loops.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
-      const int i = o0 + (t0 * U1 + r0);
+      const int i = o0 + t0 * U1 + r0;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U2; r1++) {
-          const int k = o1 + (t1 * U2 + r1);
+          const int k = o1 + t1 * U2 + r1;
           if (k < k_limit) {
             #pragma unroll
             for (int r2 = 0; r2 < U3; r2++) {
-              const int l = o2 + (r2 * T3 + t2);
+              const int l = o2 + r2 * T3 + t2;
               if (l < l_limit)
 #line 9 "four_loops.mf"
                 y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] = value[r0][r1][r2];
@@ -349,13 +349,13 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   } else
 #line "four_loops.cu"
     for (int r0 = 0; r0 < U1; r0++) {
-      const int i = o0 + (t0 * U1 + r0);
+      const int i = o0 + t0 * U1 + r0;
       if (i < i_limit)
         for (int r1 = 0; r1 < U2; r1++) {
-          const int k = o1 + (t1 * U2 + r1);
+          const int k = o1 + t1 * U2 + r1;
           if (k < k_limit)
             for (int r2 = 0; r2 < U3; r2++) {
-              const int l = o2 + (r2 * T3 + t2);
+              const int l = o2 + r2 * T3 + t2;
               if (l < l_limit)
 #line 9 "four_loops.mf"
                 y[j * y_stride0 + l * y_stride1 + i * y_stride2 + k] =

@@ -145,11 +145,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   }
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int i = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    const int i = o0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
     if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+        const int j = o1 + r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4;
         if (j < j_limit)
           private_c[r0][r1] = c[i * c_stride0 + j];
       }
@@ -189,9 +189,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
       cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
-          &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
+          &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
-          &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
+          &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   for (int z = 0; z < l_limit - whole * D; z++) {
     const int piece_a = slot * (T0 * U0 * D + 4 * D);
     const int piece_b = slot * (T1 * U1 * D);
-    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
-    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
+    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + z * (T0 * U0 + 4) + 4 * t0]);
+    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + z * (T1 * U1) + 4 * t1]);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
@@ -239,11 +239,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
     const int e1 = cf_again(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          const int j = e1 + r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4;
           if (j < j_limit)
             c[i * c_stride0 + j] = private_c[r0][r1];
         }
@@ -264,15 +264,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < 4; r1++)
-          sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = private_c[r0][4 * fours + r1];
+          sums[(r0 * T0 + t0) * (4 * T1 + 1) + 4 * t1 + r1] = private_c[r0][4 * fours + r1];
       }
       __syncthreads();
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
         const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-        const int i = e0
-            + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
-        const int j = e1 + (fours * (4 * T1) + column);
+        const int i = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
+            + turn / 4 % 4;
+        const int j = e1 + fours * (4 * T1) + column;
         if (i < i_limit)
           if (j < j_limit)
             c[i * c_stride0 + j] = value;

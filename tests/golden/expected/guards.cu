@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
   if (o0 + T0 * U0 <= i_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "guards.mf"
       if (i % 3 == 1 && i >= 5)
         y[i] = x[i];
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
   } else
 #line "guards.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "guards.mf"
         if (i % 3 == 1 && i >= 5)

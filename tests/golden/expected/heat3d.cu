@@ -518,13 +518,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
+          const int y1 = o1 + t1 * U1 + r1;
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2);
+            const int y2 = o2 + r2 * T2 + t2;
 #line 18 "heat3d.mf"
             value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                 + r
@@ -541,13 +541,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line "heat3d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
+          const int y1 = o1 + t1 * U1 + r1;
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2);
+            const int y2 = o2 + r2 * T2 + t2;
 #line 18 "heat3d.mf"
             b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] = value[r0][r1][r2];
           }
@@ -558,14 +558,14 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        const int y0 = o0 + t0 * U0 + r0 < y0_limit - 1 ? o0 + t0 * U0 + r0 : y0_limit - 1;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+          const int y1 = o1 + t1 * U1 + r1 < y1_limit - 1 ? o1 + t1 * U1 + r1 : y1_limit - 1;
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1
-                ? o2 + (r2 * T2 + t2) : y2_limit - 1;
+            const int y2 = o2 + r2 * T2 + t2 < 0 ? 0 : o2 + r2 * T2 + t2 < y2_limit - 1
+                ? o2 + r2 * T2 + t2 : y2_limit - 1;
 #line 18 "heat3d.mf"
             value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
                 + r
@@ -582,15 +582,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line "heat3d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
+            const int y1 = o1 + t1 * U1 + r1;
             if (y1 < y1_limit) {
               #pragma unroll
               for (int r2 = 0; r2 < U2; r2++) {
-                const int y2 = o2 + (r2 * T2 + t2);
+                const int y2 = o2 + r2 * T2 + t2;
                 if (0 <= y2 && y2 < y2_limit)
 #line 18 "heat3d.mf"
                   b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] = value[r0][r1][r2];
@@ -602,13 +602,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
     } else
 #line "heat3d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
+            const int y1 = o1 + t1 * U1 + r1;
             if (y1 < y1_limit)
               for (int r2 = 0; r2 < U2; r2++) {
-                const int y2 = o2 + (r2 * T2 + t2);
+                const int y2 = o2 + r2 * T2 + t2;
                 if (0 <= y2 && y2 < y2_limit)
 #line 18 "heat3d.mf"
                   b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] =
@@ -748,13 +748,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
+          const int y1 = o1 + t1 * U1 + r1;
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2);
+            const int y2 = o2 + r2 * T2 + t2;
 #line 33 "heat3d.mf"
             value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                 + r
@@ -771,13 +771,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line "heat3d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1);
+          const int y1 = o1 + t1 * U1 + r1;
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2);
+            const int y2 = o2 + r2 * T2 + t2;
 #line 33 "heat3d.mf"
             a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] = value[r0][r1][r2];
           }
@@ -788,14 +788,14 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        const int y0 = o0 + t0 * U0 + r0 < y0_limit - 1 ? o0 + t0 * U0 + r0 : y0_limit - 1;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (t1 * U1 + r1) < y1_limit - 1 ? o1 + (t1 * U1 + r1) : y1_limit - 1;
+          const int y1 = o1 + t1 * U1 + r1 < y1_limit - 1 ? o1 + t1 * U1 + r1 : y1_limit - 1;
           #pragma unroll
           for (int r2 = 0; r2 < U2; r2++) {
-            const int y2 = o2 + (r2 * T2 + t2) < 0 ? 0 : o2 + (r2 * T2 + t2) < y2_limit - 1
-                ? o2 + (r2 * T2 + t2) : y2_limit - 1;
+            const int y2 = o2 + r2 * T2 + t2 < 0 ? 0 : o2 + r2 * T2 + t2 < y2_limit - 1
+                ? o2 + r2 * T2 + t2 : y2_limit - 1;
 #line 33 "heat3d.mf"
             value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
                 + r
@@ -812,15 +812,15 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line "heat3d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
+            const int y1 = o1 + t1 * U1 + r1;
             if (y1 < y1_limit) {
               #pragma unroll
               for (int r2 = 0; r2 < U2; r2++) {
-                const int y2 = o2 + (r2 * T2 + t2);
+                const int y2 = o2 + r2 * T2 + t2;
                 if (0 <= y2 && y2 < y2_limit)
 #line 33 "heat3d.mf"
                   a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] = value[r0][r1][r2];
@@ -832,13 +832,13 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
     } else
 #line "heat3d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (t1 * U1 + r1);
+            const int y1 = o1 + t1 * U1 + r1;
             if (y1 < y1_limit)
               for (int r2 = 0; r2 < U2; r2++) {
-                const int y2 = o2 + (r2 * T2 + t2);
+                const int y2 = o2 + r2 * T2 + t2;
                 if (0 <= y2 && y2 < y2_limit)
 #line 33 "heat3d.mf"
                   a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] =

@@ -39,14 +39,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 8 "host_scalars.mf"
       value[r0] = twice * x[i + half];
     }
 #line "host_scalars.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 8 "host_scalars.mf"
       y[i] = value[r0];
     }
@@ -55,14 +55,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 8 "host_scalars.mf"
       value[r0] = twice * x[i + half];
     }
 #line "host_scalars.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "host_scalars.mf"
         y[i] = value[r0];
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
   } else
 #line "host_scalars.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "host_scalars.mf"
         y[i] = twice * x[i + half];

@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
             read_a[0][r0] = cf_again(a[N + p]);
 #line 20 "jacobi1d.mf"
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
           a[p + 1] = value[r0];
         }
@@ -221,8 +221,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < p_limit - 1
-                ? o0 + (r0 * T0 + t0) : p_limit - 1;
+            const int p = o0 + r0 * T0 + t0 < 0 ? 0 : o0 + r0 * T0 + t0 < p_limit - 1
+                ? o0 + r0 * T0 + t0 : p_limit - 1;
 #line 20 "jacobi1d.mf"
             read_a[0][r0] = cf_again(a[N + p]);
 #line 20 "jacobi1d.mf"
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
           if (0 <= p && p < p_limit)
 #line 20 "jacobi1d.mf"
             a[p + 1] = value[r0];
@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       } else
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
           if (0 <= p && p < p_limit)
 #line 20 "jacobi1d.mf"
             a[p + 1] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         int read_a[3][U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
           read_a[0][r0] = cf_again(a[p]);
 #line 22 "jacobi1d.mf"
@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int p = o0 + (r0 * T0 + t0);
+        const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
         a[N + p + 1] = value[r0];
       }
@@ -316,8 +316,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         int read_a[3][U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < p_limit - 1
-              ? o0 + (r0 * T0 + t0) : p_limit - 1;
+          const int p = o0 + r0 * T0 + t0 < 0 ? 0 : o0 + r0 * T0 + t0 < p_limit - 1
+              ? o0 + r0 * T0 + t0 : p_limit - 1;
 #line 22 "jacobi1d.mf"
           read_a[0][r0] = cf_again(a[p]);
 #line 22 "jacobi1d.mf"
@@ -334,7 +334,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line "jacobi1d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int p = o0 + (r0 * T0 + t0);
+        const int p = o0 + r0 * T0 + t0;
         if (0 <= p && p < p_limit)
 #line 22 "jacobi1d.mf"
           a[N + p + 1] = value[r0];
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
     } else
 #line "jacobi1d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int p = o0 + (r0 * T0 + t0);
+        const int p = o0 + r0 * T0 + t0;
         if (0 <= p && p < p_limit)
 #line 22 "jacobi1d.mf"
           a[N + p + 1] = (a[p] + a[p + 1] + a[p + 2]) / 3;
@@ -371,7 +371,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     // stage(a): what neighbours read outside of the limits
     if (o0 < 0 || p_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
-        const int p = o0 + (r0 * T0 + t0);
+        const int p = o0 + r0 * T0 + t0;
         if (!(0 <= p && p < p_limit))
           if (0 <= p + 1 && p + 1 < p_limit || 0 <= p - 1 && p - 1 < p_limit) {
             first_grid[p - o0] = a[p + 1];
@@ -388,7 +388,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
             read_a[0][r0] = cf_again(a[N + p]);
 #line 20 "jacobi1d.mf"
@@ -405,14 +405,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
           first_grid[p - o0] = value[r0];
         }
       } else
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
             first_grid[p - o0] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
@@ -431,7 +431,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
               read_a[0][r0] = cf_again(first_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
@@ -448,14 +448,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
             second_grid[p - o0] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
               second_grid[p - o0] =
@@ -476,7 +476,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               int read_a[3][U0];
               #pragma unroll
               for (int r0 = 0; r0 < U0; r0++) {
-                const int p = o0 + (r0 * T0 + t0);
+                const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
                 read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
@@ -493,14 +493,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
               first_grid[p - o0] = value[r0];
             }
           } else
 #line "jacobi1d.cu"
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
               if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
                 first_grid[p - o0] =
@@ -519,7 +519,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
               read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
@@ -536,14 +536,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
             a[p + 1] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
               a[p + 1] = (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1])
@@ -556,7 +556,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
     // stage(a): what neighbours read outside of the limits
     if (o0 < 0 || p_limit < o0 + T0 * U0)
       for (int r0 = 0; r0 < U0; r0++) {
-        const int p = o0 + (r0 * T0 + t0);
+        const int p = o0 + r0 * T0 + t0;
         if (!(0 <= p && p < p_limit))
           if (0 <= p + 1 && p + 1 < p_limit || 0 <= p - 1 && p - 1 < p_limit) {
             first_grid[p - o0] = a[N + p + 1];
@@ -573,7 +573,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
           int read_a[3][U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
             read_a[0][r0] = cf_again(a[p]);
 #line 22 "jacobi1d.mf"
@@ -590,14 +590,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
           first_grid[p - o0] = value[r0];
         }
       } else
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int p = o0 + (r0 * T0 + t0);
+          const int p = o0 + r0 * T0 + t0;
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
             first_grid[p - o0] = (a[p] + a[p + 1] + a[p + 2]) / 3;
@@ -616,7 +616,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
               read_a[0][r0] = cf_again(first_grid[p - o0 - 1]);
 #line 20 "jacobi1d.mf"
@@ -633,14 +633,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
 #line 20 "jacobi1d.mf"
             second_grid[p - o0] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 20 "jacobi1d.mf"
               second_grid[p - o0] =
@@ -661,7 +661,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               int read_a[3][U0];
               #pragma unroll
               for (int r0 = 0; r0 < U0; r0++) {
-                const int p = o0 + (r0 * T0 + t0);
+                const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
                 read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
@@ -678,14 +678,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
               first_grid[p - o0] = value[r0];
             }
           } else
 #line "jacobi1d.cu"
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
               if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
                 first_grid[p - o0] =
@@ -704,7 +704,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
             int read_a[3][U0];
             #pragma unroll
             for (int r0 = 0; r0 < U0; r0++) {
-              const int p = o0 + (r0 * T0 + t0);
+              const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
               read_a[0][r0] = cf_again(second_grid[p - o0 - 1]);
 #line 22 "jacobi1d.mf"
@@ -721,14 +721,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line "jacobi1d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
 #line 22 "jacobi1d.mf"
             a[N + p + 1] = value[r0];
           }
         } else
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int p = o0 + (r0 * T0 + t0);
+            const int p = o0 + r0 * T0 + t0;
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 22 "jacobi1d.mf"
               a[N + p + 1] =

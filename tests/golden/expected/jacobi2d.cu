@@ -214,10 +214,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
           value[r0][r1] = 0.2f
               * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
@@ -228,10 +228,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
 #line "jacobi2d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
           b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
         }
@@ -241,11 +241,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        const int y0 = o0 + t0 * U0 + r0 < y0_limit - 1 ? o0 + t0 * U0 + r0 : y0_limit - 1;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
-              ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+          const int y1 = o1 + r1 * T1 + t1 < 0 ? 0 : o1 + r1 * T1 + t1 < y1_limit - 1
+              ? o1 + r1 * T1 + t1 : y1_limit - 1;
 #line 17 "jacobi2d.mf"
           value[r0][r1] = 0.2f
               * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
@@ -256,11 +256,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
 #line "jacobi2d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
             if (0 <= y1 && y1 < y1_limit)
 #line 17 "jacobi2d.mf"
               b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
@@ -270,10 +270,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
     } else
 #line "jacobi2d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
             if (0 <= y1 && y1 < y1_limit)
 #line 17 "jacobi2d.mf"
               b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
@@ -313,9 +313,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int y0 = o0 + t0 * U0 + r0;
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int y1 = o1 + r1 * T1 + t1;
         if (!(0 <= y0 && y0 < y0_limit && 0 <= y1 && y1 < y1_limit))
           if (0 <= y0 + 1 && y0 + 1 < y0_limit && 0 <= y1 && y1 < y1_limit
               || 0 <= y0 && y0 < y0_limit && 0 <= y1 + 1 && y1 + 1 < y1_limit
@@ -336,10 +336,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
           value[r0][r1] = 0.2f
               * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
@@ -350,10 +350,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
           first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
         }
@@ -361,10 +361,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
     } else
 #line "jacobi2d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
             if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 17 "jacobi2d.mf"
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
@@ -388,10 +388,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
             value[r0][r1] = 0.2f
                 * (first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
@@ -404,10 +404,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
             second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
           }
@@ -415,10 +415,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       } else
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
               if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 29 "jacobi2d.mf"
                 second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
@@ -446,10 +446,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
           float value[U0][U1];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int y0 = o0 + t0 * U0 + r0;
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
               value[r0][r1] = 0.2f
                   * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
@@ -462,10 +462,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int y0 = o0 + t0 * U0 + r0;
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
             }
@@ -473,10 +473,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
         } else
 #line "jacobi2d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int y0 = o0 + t0 * U0 + r0;
             if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
               for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+                const int y1 = o1 + r1 * T1 + t1;
                 if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 17 "jacobi2d.mf"
                   first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
@@ -501,10 +501,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
             value[r0][r1] = 0.2f
                 * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
@@ -517,10 +517,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
 #line "jacobi2d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
             b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
           }
@@ -528,10 +528,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
       } else
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
               if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 17 "jacobi2d.mf"
                 b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
@@ -629,10 +629,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
           value[r0][r1] = 0.2f
               * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
@@ -643,10 +643,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
 #line "jacobi2d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
           a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
         }
@@ -656,11 +656,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0) < y0_limit - 1 ? o0 + (t0 * U0 + r0) : y0_limit - 1;
+        const int y0 = o0 + t0 * U0 + r0 < y0_limit - 1 ? o0 + t0 * U0 + r0 : y0_limit - 1;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1) < 0 ? 0 : o1 + (r1 * T1 + t1) < y1_limit - 1
-              ? o1 + (r1 * T1 + t1) : y1_limit - 1;
+          const int y1 = o1 + r1 * T1 + t1 < 0 ? 0 : o1 + r1 * T1 + t1 < y1_limit - 1
+              ? o1 + r1 * T1 + t1 : y1_limit - 1;
 #line 29 "jacobi2d.mf"
           value[r0][r1] = 0.2f
               * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
@@ -671,11 +671,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
 #line "jacobi2d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
             if (0 <= y1 && y1 < y1_limit)
 #line 29 "jacobi2d.mf"
               a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
@@ -685,10 +685,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
     } else
 #line "jacobi2d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
             if (0 <= y1 && y1 < y1_limit)
 #line 29 "jacobi2d.mf"
               a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
@@ -728,9 +728,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || y0_limit < o0 + T0 * U0 || o1 < 0 || y1_limit < o1 + T1 * U1)
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (t0 * U0 + r0);
+      const int y0 = o0 + t0 * U0 + r0;
       for (int r1 = 0; r1 < U1; r1++) {
-        const int y1 = o1 + (r1 * T1 + t1);
+        const int y1 = o1 + r1 * T1 + t1;
         if (!(0 <= y0 && y0 < y0_limit && 0 <= y1 && y1 < y1_limit))
           if (0 <= y0 + 1 && y0 + 1 < y0_limit && 0 <= y1 && y1 < y1_limit
               || 0 <= y0 && y0 < y0_limit && 0 <= y1 + 1 && y1 + 1 < y1_limit
@@ -751,10 +751,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
           value[r0][r1] = 0.2f
               * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
@@ -765,10 +765,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 * T1 + t1);
+          const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
           first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
         }
@@ -776,10 +776,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
     } else
 #line "jacobi2d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y0 = o0 + (t0 * U0 + r0);
+        const int y0 = o0 + t0 * U0 + r0;
         if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
             if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 29 "jacobi2d.mf"
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
@@ -803,10 +803,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
             value[r0][r1] = 0.2f
                 * (first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
@@ -819,10 +819,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 17 "jacobi2d.mf"
             second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
           }
@@ -830,10 +830,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       } else
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
               if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 17 "jacobi2d.mf"
                 second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
@@ -861,10 +861,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
           float value[U0][U1];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int y0 = o0 + t0 * U0 + r0;
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
               value[r0][r1] = 0.2f
                   * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
@@ -877,10 +877,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int y0 = o0 + t0 * U0 + r0;
             #pragma unroll
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
             }
@@ -888,10 +888,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
         } else
 #line "jacobi2d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int y0 = o0 + (t0 * U0 + r0);
+            const int y0 = o0 + t0 * U0 + r0;
             if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
               for (int r1 = 0; r1 < U1; r1++) {
-                const int y1 = o1 + (r1 * T1 + t1);
+                const int y1 = o1 + r1 * T1 + t1;
                 if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 29 "jacobi2d.mf"
                   first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
@@ -916,10 +916,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
         float value[U0][U1];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
             value[r0][r1] = 0.2f
                 * (second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)]
@@ -932,10 +932,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
 #line "jacobi2d.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = o1 + (r1 * T1 + t1);
+            const int y1 = o1 + r1 * T1 + t1;
 #line 29 "jacobi2d.mf"
             a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
           }
@@ -943,10 +943,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
       } else
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int y0 = o0 + (t0 * U0 + r0);
+          const int y0 = o0 + t0 * U0 + r0;
           if (low0 <= t0 * U0 + r0 && t0 * U0 + r0 < high0)
             for (int r1 = 0; r1 < U1; r1++) {
-              const int y1 = o1 + (r1 * T1 + t1);
+              const int y1 = o1 + r1 * T1 + t1;
               if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 29 "jacobi2d.mf"
                 a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
   if (o0 + T0 * U0 <= i_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "local_array.mf"
       float power[4];
       power[0] = 1;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
   } else
 #line "local_array.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
 #line 6 "local_array.mf"
         float power[4];

@@ -137,14 +137,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0);
+          const int k = o0 + r0 * T0 + t0;
 #line 9 "long_rows.mf"
           sum[r0] += x[i * x_stride0 + k * x_stride1 + p];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0);
+          const int k = o0 + r0 * T0 + t0;
 #line 10 "long_rows.mf"
           squares[r0] += x[i * x_stride0 + k * x_stride1 + p]
               * x[i * x_stride0 + k * x_stride1 + p];
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       float read_gain[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int k = o0 + (r0 * T0 + t0);
+        const int k = o0 + r0 * T0 + t0;
 #line 13 "long_rows.mf"
         read_gain[r0] = cf_again(gain[k]);
       }
@@ -179,14 +179,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0);
+          const int k = o0 + r0 * T0 + t0;
 #line 16 "long_rows.mf"
           value[r0] = (x[i * x_stride0 + k * x_stride1 + p] - mean[r0]) * scale[r0];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0);
+          const int k = o0 + r0 * T0 + t0;
 #line 16 "long_rows.mf"
           y[i * y_stride0 + k * y_stride1 + p] = value[r0];
         }
@@ -209,14 +209,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
+          const int k = o0 + r0 * T0 + t0 < k_limit - 1 ? o0 + r0 * T0 + t0 : k_limit - 1;
 #line 9 "long_rows.mf"
           sum[r0] += x[i * x_stride0 + k * x_stride1 + p];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
+          const int k = o0 + r0 * T0 + t0 < k_limit - 1 ? o0 + r0 * T0 + t0 : k_limit - 1;
 #line 10 "long_rows.mf"
           squares[r0] += x[i * x_stride0 + k * x_stride1 + p]
               * x[i * x_stride0 + k * x_stride1 + p];
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       float read_gain[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
+        const int k = o0 + r0 * T0 + t0 < k_limit - 1 ? o0 + r0 * T0 + t0 : k_limit - 1;
 #line 13 "long_rows.mf"
         read_gain[r0] = cf_again(gain[k]);
       }
@@ -251,14 +251,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0) < k_limit - 1 ? o0 + (r0 * T0 + t0) : k_limit - 1;
+          const int k = o0 + r0 * T0 + t0 < k_limit - 1 ? o0 + r0 * T0 + t0 : k_limit - 1;
 #line 16 "long_rows.mf"
           value[r0] = (x[i * x_stride0 + k * x_stride1 + p] - mean[r0]) * scale[r0];
         }
 #line "long_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int k = o0 + (r0 * T0 + t0);
+          const int k = o0 + r0 * T0 + t0;
           if (k < k_limit)
 #line 16 "long_rows.mf"
             y[i * y_stride0 + k * y_stride1 + p] = value[r0];
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
   } else
 #line "long_rows.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int k = o0 + (r0 * T0 + t0);
+      const int k = o0 + r0 * T0 + t0;
       if (k < k_limit) {
 #line 6 "long_rows.mf"
         float sum = 0.0f;

@@ -85,21 +85,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int p = o0 + (r0 * T0 + t0);
+      const int p = o0 + r0 * T0 + t0;
 #line 36 "macros.mf"
       s[r0] += 0.25f * a[p];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int p = o0 + (r0 * T0 + t0);
+      const int p = o0 + r0 * T0 + t0;
 #line 36 "macros.mf"
       s[r0] += 0.5f * a[p + 1];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int p = o0 + (r0 * T0 + t0);
+      const int p = o0 + r0 * T0 + t0;
 #line 36 "macros.mf"
       s[r0] += 0.25f * a[p + 2];
     }
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int p = o0 + (r0 * T0 + t0);
+        const int p = o0 + r0 * T0 + t0;
 #line 37 "macros.mf"
         c[p * c_stride0] = value[r0];
       }
@@ -130,21 +130,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int p = o0 + (r0 * T0 + t0) < p_limit - 1 ? o0 + (r0 * T0 + t0) : p_limit - 1;
+      const int p = o0 + r0 * T0 + t0 < p_limit - 1 ? o0 + r0 * T0 + t0 : p_limit - 1;
 #line 36 "macros.mf"
       s[r0] += 0.25f * a[p];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int p = o0 + (r0 * T0 + t0) < p_limit - 1 ? o0 + (r0 * T0 + t0) : p_limit - 1;
+      const int p = o0 + r0 * T0 + t0 < p_limit - 1 ? o0 + r0 * T0 + t0 : p_limit - 1;
 #line 36 "macros.mf"
       s[r0] += 0.5f * a[p + 1];
     }
 #line "macros.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int p = o0 + (r0 * T0 + t0) < p_limit - 1 ? o0 + (r0 * T0 + t0) : p_limit - 1;
+      const int p = o0 + r0 * T0 + t0 < p_limit - 1 ? o0 + r0 * T0 + t0 : p_limit - 1;
 #line 36 "macros.mf"
       s[r0] += 0.25f * a[p + 2];
     }
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
 #line "macros.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int p = o0 + (r0 * T0 + t0);
+        const int p = o0 + r0 * T0 + t0;
         if (p < p_limit)
 #line 37 "macros.mf"
           c[p * c_stride0] = value[r0];
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
   } else
 #line "macros.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int p = o0 + (r0 * T0 + t0);
+      const int p = o0 + r0 * T0 + t0;
       if (p < p_limit) {
 #line 34 "macros.mf"
         float s = 0;

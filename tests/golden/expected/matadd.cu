@@ -87,10 +87,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
       int value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0);
+        const int i = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
 #line 16 "matadd.mf"
           value[r0][r1] = a[i * a_stride0 + j] + b[i * b_stride0 + j];
         }
@@ -98,10 +98,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
 #line "matadd.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0);
+        const int i = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
 #line 16 "matadd.mf"
           c[i * c_stride0 + j] = value[r0][r1];
         }
@@ -112,10 +112,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
       int value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0);
+        const int i = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
 #line 17 "matadd.mf"
           value[r0][r1] = a[i * a_stride0 + (j + N / 2)] + b[i * b_stride0 + (j + N / 2)];
         }
@@ -123,10 +123,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
 #line "matadd.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0);
+        const int i = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
 #line 17 "matadd.mf"
           c[i * c_stride0 + (j + N / 2)] = value[r0][r1];
         }
@@ -138,10 +138,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
       int value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
+        const int i = o0 + t0 * U0 + r0 < i_limit - 1 ? o0 + t0 * U0 + r0 : i_limit - 1;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
+          const int j = o1 + r1 * T1 + t1 < j_limit - 1 ? o1 + r1 * T1 + t1 : j_limit - 1;
 #line 16 "matadd.mf"
           value[r0][r1] = a[i * a_stride0 + j] + b[i * b_stride0 + j];
         }
@@ -149,11 +149,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
 #line "matadd.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0);
+        const int i = o0 + t0 * U0 + r0;
         if (i < i_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int j = o1 + (r1 * T1 + t1);
+            const int j = o1 + r1 * T1 + t1;
             if (j < j_limit)
 #line 16 "matadd.mf"
               c[i * c_stride0 + j] = value[r0][r1];
@@ -166,10 +166,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
       int value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
+        const int i = o0 + t0 * U0 + r0 < i_limit - 1 ? o0 + t0 * U0 + r0 : i_limit - 1;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
+          const int j = o1 + r1 * T1 + t1 < j_limit - 1 ? o1 + r1 * T1 + t1 : j_limit - 1;
 #line 17 "matadd.mf"
           value[r0][r1] = a[i * a_stride0 + (j + N / 2)] + b[i * b_stride0 + (j + N / 2)];
         }
@@ -177,11 +177,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
 #line "matadd.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (t0 * U0 + r0);
+        const int i = o0 + t0 * U0 + r0;
         if (i < i_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int j = o1 + (r1 * T1 + t1);
+            const int j = o1 + r1 * T1 + t1;
             if (j < j_limit)
 #line 17 "matadd.mf"
               c[i * c_stride0 + (j + N / 2)] = value[r0][r1];
@@ -192,10 +192,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
   } else
 #line "matadd.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit) {
 #line 16 "matadd.mf"
             c[i * c_stride0 + j] = a[i * a_stride0 + j] + b[i * b_stride0 + j];

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
       double read_x[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 8 "math.mf"
         read_x[r0] = cf_again(x[i]);
       }
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
 #line "math.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 8 "math.mf"
       y[i] = value[r0];
     }
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
       double read_x[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+        const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 8 "math.mf"
         read_x[r0] = cf_again(x[i]);
       }
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
 #line "math.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "math.mf"
         y[i] = value[r0];
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
   } else
 #line "math.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "math.mf"
         y[i] = sqrt(fabs(x[i])) + exp(-x[i]) * pow(x[i], 3.0);

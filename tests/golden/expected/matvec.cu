@@ -154,10 +154,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
           for (int r0 = 0; r0 < U0; r0++)
 #line 14 "matvec.mf"
             sum[r0] +=
-                shared_a[piece_a
-                + ((r0 * T0 + t0) * D
-                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-                * shared_x[piece_x + z];
+                shared_a[piece_a + (r0 * T0 + t0) * D + z / 32 * 32
+                + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
         }
       } else
 #line "matvec.cu"
@@ -166,10 +164,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
           for (int r0 = 0; r0 < U0; r0++)
 #line 14 "matvec.mf"
             sum[r0] +=
-                shared_a[piece_a
-                + ((r0 * T0 + t0) * D
-                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-                * shared_x[piece_x + z];
+                shared_a[piece_a + (r0 * T0 + t0) * D + z / 32 * 32
+                + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
         }
   }
 #line "matvec.cu"
@@ -177,7 +173,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = e0 + (r0 * T0 + t0);
+      const int i = e0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 15 "matvec.mf"
         y[i] = sum[r0];

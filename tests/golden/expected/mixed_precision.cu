@@ -118,9 +118,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
       cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
-          &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
+          &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
-          &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
+          &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
@@ -149,8 +149,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   for (int z = 0; z < l_limit - whole * D; z++) {
     const int piece_a = slot * (T0 * U0 * D + 4 * D);
     const int piece_b = slot * (T1 * U1 * D);
-    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
-    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
+    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + z * (T0 * U0 + 4) + 4 * t0]);
+    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + z * (T1 * U1) + 4 * t1]);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
@@ -168,11 +168,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     const int e1 = cf_again(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          const int j = e1 + r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4;
           if (j < j_limit)
 #line 9 "mixed_precision.mf"
             c[i * c_stride0 + j] = __float2half_rn(sum[r0][r1]);
@@ -195,15 +195,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < 4; r1++)
-          sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = sum[r0][4 * fours + r1];
+          sums[(r0 * T0 + t0) * (4 * T1 + 1) + 4 * t1 + r1] = sum[r0][4 * fours + r1];
       }
       __syncthreads();
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
         const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-        const int i = e0
-            + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
-        const int j = e1 + (fours * (4 * T1) + column);
+        const int i = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
+            + turn / 4 % 4;
+        const int j = e1 + fours * (4 * T1) + column;
         if (i < i_limit)
           if (j < j_limit)
 #line 9 "mixed_precision.mf"
@@ -286,13 +286,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     #pragma unroll
     for (int r0 = 0; r0 < U0 / 2; r0++) {
       cf_load_matrices<false>(fragment_a[0][r0],
-          &shared_a[piece_a + ((t0 / 8 * (8 * U0) + 16 * r0 + low + line) * (D + 8) + high)]);
+          &shared_a[piece_a + (t0 / 8 * (8 * U0) + 16 * r0 + low + line) * (D + 8) + high]);
     }
     #pragma unroll
     for (int r1 = 0; r1 < U1 / 4; r1++) {
       cf_load_matrices<true>(fragment_b[0][r1],
-          &shared_b[piece_b
-          + ((low + line) * (T1 * U1 + 8) + (t1 / 4 * (4 * U1) + 16 * r1 + high))]);
+          &shared_b[piece_b + (low + line) * (T1 * U1 + 8) + t1 / 4 * (4 * U1) + 16 * r1 + high]);
     }
   }
   for (int step = 0; step < whole; step++) {
@@ -313,15 +312,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
         #pragma unroll
         for (int r0 = 0; r0 < U0 / 2; r0++) {
           cf_load_matrices<false>(fragment_a[(z / 16 + 1) % 2][r0],
-              &shared_a[piece_a
-              + ((t0 / 8 * (8 * U0) + 16 * r0 + low + line) * (D + 8) + ((z + 16) % D + high))]);
+              &shared_a[piece_a + (t0 / 8 * (8 * U0) + 16 * r0 + low + line) * (D + 8)
+              + (z + 16) % D + high]);
         }
         #pragma unroll
         for (int r1 = 0; r1 < U1 / 4; r1++) {
           cf_load_matrices<true>(fragment_b[(z / 16 + 1) % 2][r1],
-              &shared_b[piece_b
-              + (((z + 16) % D + low + line) * (T1 * U1 + 8)
-              + (t1 / 4 * (4 * U1) + 16 * r1 + high))]);
+              &shared_b[piece_b + ((z + 16) % D + low + line) * (T1 * U1 + 8) + t1 / 4 * (4 * U1)
+              + 16 * r1 + high]);
         }
         cf_multiply_add<__half>(sum, fragment_a[z / 16 % 2], fragment_b[z / 16 % 2]);
       }
@@ -335,9 +333,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++)
 #line 8 "mixed_precision.mf"
-            sum[r0][r1] += __half2float(shared_a[piece_a + ((row + 8 * r0) * (D + 8) + z)])
-                * __half2float(shared_b[piece_b
-                + (z * (T1 * U1 + 8) + (column + 8 * (r1 / 2) + r1 % 2))]);
+            sum[r0][r1] += __half2float(shared_a[piece_a + (row + 8 * r0) * (D + 8) + z])
+                * __half2float(shared_b[piece_b + z * (T1 * U1 + 8) + column + 8 * (r1 / 2)
+                + r1 % 2]);
         }
       }
 #line "mixed_precision.cu"
@@ -355,9 +353,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 8 "mixed_precision.mf"
-        sum[r0][r1] += __half2float(shared_a[piece_a + ((row + 8 * r0) * (D + 8) + z)])
-            * __half2float(shared_b[piece_b
-            + (z * (T1 * U1 + 8) + (column + 8 * (r1 / 2) + r1 % 2))]);
+        sum[r0][r1] += __half2float(shared_a[piece_a + (row + 8 * r0) * (D + 8) + z])
+            * __half2float(shared_b[piece_b + z * (T1 * U1 + 8) + column + 8 * (r1 / 2) + r1 % 2]);
     }
   }
 #line "mixed_precision.cu"
@@ -369,7 +366,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   for (int r0 = 0; r0 < U0; r0++) {
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
-      sums[(row + 8 * r0) * (T1 * U1 + 8) + (column + 8 * (r1 / 2) + r1 % 2)] = sum[r0][r1];
+      sums[(row + 8 * r0) * (T1 * U1 + 8) + column + 8 * (r1 / 2) + r1 % 2] = sum[r0][r1];
   }
   __syncthreads();
   const int e0 = cf_again(o0);

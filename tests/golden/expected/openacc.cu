@@ -57,14 +57,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
     int value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 8 "openacc.c"
       value[r0] = a[(long)t * m + i] + a[(long)(t - 1) * m + i];
     }
 #line "openacc.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 8 "openacc.c"
       a[(long)t * m + i] = value[r0];
     }
@@ -73,14 +73,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
     int value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 8 "openacc.c"
       value[r0] = a[(long)t * m + i] + a[(long)(t - 1) * m + i];
     }
 #line "openacc.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "openacc.c"
         a[(long)t * m + i] = value[r0];
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
   } else
 #line "openacc.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "openacc.c"
         a[(long)t * m + i] += a[(long)(t - 1) * m + i];
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
     long place[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
 #line 12 "openacc.c"
       place[r0] = a[n - 1 - (long)y] & 15;
     }
@@ -125,14 +125,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
     long place[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int y = o0 + r0 * T0 + t0 < y_limit - 1 ? o0 + r0 * T0 + t0 : y_limit - 1;
 #line 12 "openacc.c"
       place[r0] = a[n - 1 - (long)y] & 15;
     }
 #line "openacc.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 12 "openacc.c"
         atomicAdd(&h[place[r0]], 1);
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
   } else
 #line "openacc.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 12 "openacc.c"
         atomicAdd(&h[a[n - 1 - (long)y] & 15], 1);
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
       long place[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = first + (r0 * T0 + t0);
+        const int y = first + r0 * T0 + t0;
 #line 12 "openacc.c"
         place[r0] = a[n - 1 - (long)y] & 15;
       }
@@ -184,14 +184,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
       long place[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = first + (r0 * T0 + t0) < y_limit - 1 ? first + (r0 * T0 + t0) : y_limit - 1;
+        const int y = first + r0 * T0 + t0 < y_limit - 1 ? first + r0 * T0 + t0 : y_limit - 1;
 #line 12 "openacc.c"
         place[r0] = a[n - 1 - (long)y] & 15;
       }
 #line "openacc.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = first + (r0 * T0 + t0);
+        const int y = first + r0 * T0 + t0;
         if (y < y_limit)
 #line 12 "openacc.c"
           atomicAdd(&shared_h[place[r0]], 1);
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
     } else
 #line "openacc.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y = first + (r0 * T0 + t0);
+        const int y = first + r0 * T0 + t0;
         if (y < y_limit)
 #line 12 "openacc.c"
           atomicAdd(&shared_h[a[n - 1 - (long)y] & 15], 1);

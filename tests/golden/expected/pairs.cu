@@ -271,9 +271,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
         const int piece_x = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
         const int piece_x_2 = (z + 1 == D ? next : slot) * (T1 * U1 * D + 4 * D);
         cf_vectors<4, U0, 4 * T0>(&fragment_x[(z + 1) % 2][0],
-            &shared_x[piece_x + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
+            &shared_x[piece_x + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
         cf_vectors<4, U1, 4 * T1>(&fragment_x_2[(z + 1) % 2][0],
-            &shared_x_2[piece_x_2 + ((z + 1) % D * (T1 * U1 + 4) + 4 * t1)]);
+            &shared_x_2[piece_x_2 + (z + 1) % D * (T1 * U1 + 4) + 4 * t1]);
         if (z == 1) {
           if (!held) {
             feed_x.stage(shared_x + last * (T0 * U0 * D + 4 * D));
@@ -311,10 +311,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     for (int z = 0; z < k_limit - whole * D; z++) {
       const int piece_x = slot * (T0 * U0 * D + 4 * D);
       const int piece_x_2 = slot * (T1 * U1 * D + 4 * D);
-      cf_vectors<4, U0, 4 * T0>(&fragment_x[0][0],
-          &shared_x[piece_x + (z * (T0 * U0 + 4) + 4 * t0)]);
+      cf_vectors<4, U0, 4 * T0>(&fragment_x[0][0], &shared_x[piece_x + z * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_x_2[0][0],
-          &shared_x_2[piece_x_2 + (z * (T1 * U1 + 4) + 4 * t1)]);
+          &shared_x_2[piece_x_2 + z * (T1 * U1 + 4) + 4 * t1]);
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
@@ -332,11 +331,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       const int e1 = cf_again(o1);
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+        const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
         if (i < i_limit) {
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++) {
-            const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+            const int y1 = e1 + r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4;
             if (y1 < y1_limit && i + 1 <= 1 + y1)
 #line 10 "pairs.mf"
               d[i * d_stride0 + (1 + y1)] = sum[r0][r1];
@@ -359,15 +358,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
         for (int r0 = 0; r0 < U0; r0++) {
           #pragma unroll
           for (int r1 = 0; r1 < 4; r1++)
-            sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = sum[r0][4 * fours + r1];
+            sums[(r0 * T0 + t0) * (4 * T1 + 1) + 4 * t1 + r1] = sum[r0][4 * fours + r1];
         }
         __syncthreads();
         #pragma unroll
         for (int turn = 0; turn < 4 * U0; turn++) {
           const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-          const int i = e0
-              + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
-          const int y1 = e1 + (fours * (4 * T1) + column);
+          const int i = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
+              + turn / 4 % 4;
+          const int y1 = e1 + fours * (4 * T1) + column;
           if (i < i_limit)
             if (y1 < y1_limit && i + 1 <= 1 + y1)
 #line 10 "pairs.mf"

@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
           cf_vectors<4, D + U1, 4>(&window_in[r0][0],
-              &shared_in[piece_in + ((r0 * T0 + t0 + turn) * (T1 * U1 + D + 4) + t1 * U1)]);
+              &shared_in[piece_in + (r0 * T0 + t0 + turn) * (T1 * U1 + D + 4) + t1 * U1]);
         }
         float window_w[D];
         cf_vectors<4, D, 4>(&window_w[0], &shared_w[piece_w + turn * (D + 4)]);
@@ -227,11 +227,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int i = e0 + (r0 * T0 + t0);
+    const int i = e0 + r0 * T0 + t0;
     if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = e1 + (t1 * U1 + r1);
+        const int j = e1 + t1 * U1 + r1;
         if (j < j_limit)
 #line 12 "periodic_window.mf"
           out[i * out_stride0 + j] = sum[r0][r1];

@@ -76,10 +76,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1);
+        const int j = o1 + r1 * T1 + t1;
 #line 7 "pointers.mf"
         value[r0][r1] = a[i * a_stride0 + j] + 1;
       }
@@ -87,10 +87,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
 #line "pointers.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1);
+        const int j = o1 + r1 * T1 + t1;
 #line 7 "pointers.mf"
         b[i * b_stride0 + j] = value[r0][r1];
       }
@@ -100,10 +100,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
+      const int i = o0 + t0 * U0 + r0 < i_limit - 1 ? o0 + t0 * U0 + r0 : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
+        const int j = o1 + r1 * T1 + t1 < j_limit - 1 ? o1 + r1 * T1 + t1 : j_limit - 1;
 #line 7 "pointers.mf"
         value[r0][r1] = a[i * a_stride0 + j] + 1;
       }
@@ -111,11 +111,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
 #line "pointers.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit)
 #line 7 "pointers.mf"
             b[i * b_stride0 + j] = value[r0][r1];
@@ -125,10 +125,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
   } else
 #line "pointers.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit)
 #line 7 "pointers.mf"
             b[i * b_stride0 + j] = a[i * a_stride0 + j] + 1;

@@ -308,10 +308,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i_part = o0 + (t0 * U0 + r0);
+        const int i_part = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j_part = o1 + (r1 * T1 + t1);
+          const int j_part = o1 + r1 * T1 + t1;
 #line 10 "reductions.c"
           if (i_turn * i_parts + i_part < n)
             for (int j_turn = 0; j_turn < j_steps; j_turn++) {
@@ -344,10 +344,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i_part = o0 + (t0 * U0 + r0);
+        const int i_part = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j_part = o1 + (r1 * T1 + t1);
+          const int j_part = o1 + r1 * T1 + t1;
 #line 10 "reductions.c"
           parts_of_float[i_part * parts_of_float_stride0 + j_part] = value[r0][r1];
         }
@@ -366,10 +366,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i_part = o0 + (t0 * U0 + r0);
+        const int i_part = o0 + t0 * U0 + r0;
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j_part = o1 + (r1 * T1 + t1);
+          const int j_part = o1 + r1 * T1 + t1;
 #line 10 "reductions.c"
           parts_of_float_1[i_part * parts_of_float_1_stride0 + j_part] = value[r0][r1];
         }
@@ -378,10 +378,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
   } else
 #line "reductions.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i_part = o0 + (t0 * U0 + r0);
+      const int i_part = o0 + t0 * U0 + r0;
       if (i_part < i_part_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j_part = o1 + (r1 * T1 + t1);
+          const int j_part = o1 + r1 * T1 + t1;
           if (j_part < j_part_limit) {
 #line 10 "reductions.c"
             float most_1 = most;
@@ -548,7 +548,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i_part = o0 + (r0 * T0 + t0);
+        const int i_part = o0 + r0 * T0 + t0;
 #line 20 "reductions.c"
         if (i_turn * i_parts + i_part < (n + 1) / 2) {
           y[-i_turn * y_stride0 + (-(2 * i_part) + n - 1)] =
@@ -568,7 +568,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
 #line "reductions.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i_part = o0 + (r0 * T0 + t0);
+        const int i_part = o0 + r0 * T0 + t0;
 #line 20 "reductions.c"
         parts_of_unsigned[i_part] = value[r0];
       }
@@ -576,7 +576,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
   } else
 #line "reductions.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i_part = o0 + (r0 * T0 + t0);
+      const int i_part = o0 + r0 * T0 + t0;
       if (i_part < i_part_limit) {
 #line 20 "reductions.c"
         unsigned sum_1_part = 0;

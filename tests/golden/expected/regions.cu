@@ -52,14 +52,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_1_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "regions.mf"
       value[r0] = x[i] + 1;
     }
 #line "regions.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "regions.mf"
       y[i] = value[r0];
     }
@@ -68,14 +68,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_1_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 6 "regions.mf"
       value[r0] = x[i] + 1;
     }
 #line "regions.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "regions.mf"
         y[i] = value[r0];
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_1_tile(
   } else
 #line "regions.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "regions.mf"
         y[i] = x[i] + 1;
@@ -105,14 +105,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 11 "regions.mf"
       value[r0] = y[i] * x[i];
     }
 #line "regions.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 11 "regions.mf"
       y[i] = value[r0];
     }
@@ -121,14 +121,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 11 "regions.mf"
       value[r0] = y[i] * x[i];
     }
 #line "regions.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 11 "regions.mf"
         y[i] = value[r0];
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
   } else
 #line "regions.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 11 "regions.mf"
         y[i] = y[i] * x[i];

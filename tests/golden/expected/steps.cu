@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
     float x_of[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 7 "steps.mf"
       x_of[r0] = x[i];
     }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
 #line "steps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 9 "steps.mf"
         y[i] = value[r0];
       }
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
     float x_of[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 7 "steps.mf"
       x_of[r0] = x[i];
     }
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
 #line "steps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 9 "steps.mf"
           y[i] = value[r0];
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
   } else
 #line "steps.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
 #line 6 "steps.mf"
         float sum = 0;

@@ -386,9 +386,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
       cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
-          &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
+          &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
-          &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
+          &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
@@ -417,8 +417,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   for (int z = 0; z < k_limit - whole * D; z++) {
     const int piece_a = slot * (T0 * U0 * D + 4 * D);
     const int piece_b = slot * (T1 * U1 * D);
-    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
-    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
+    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + z * (T0 * U0 + 4) + 4 * t0]);
+    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + z * (T1 * U1) + 4 * t1]);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
@@ -436,11 +436,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     const int e1 = cf_again(o1);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+      const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+          const int j = e1 + r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4;
           if (j < j_limit)
 #line 15 "storage.mf"
             c[i * c_stride0 + j] = __float2half_rn((float)sum[r0][r1]);
@@ -463,15 +463,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         #pragma unroll
         for (int r1 = 0; r1 < 4; r1++)
-          sums[(r0 * T0 + t0) * (4 * T1 + 1) + (4 * t1 + r1)] = sum[r0][4 * fours + r1];
+          sums[(r0 * T0 + t0) * (4 * T1 + 1) + 4 * t1 + r1] = sum[r0][4 * fours + r1];
       }
       __syncthreads();
       #pragma unroll
       for (int turn = 0; turn < 4 * U0; turn++) {
         const float value = sums[(turn * (T0 / 4) + line) * (4 * T1 + 1) + column];
-        const int i = e0
-            + (turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line) + turn / 4 % 4);
-        const int j = e1 + (fours * (4 * T1) + column);
+        const int i = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
+            + turn / 4 % 4;
+        const int j = e1 + fours * (4 * T1) + column;
         if (i < i_limit)
           if (j < j_limit)
 #line 15 "storage.mf"
@@ -512,7 +512,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
       private_y[r0] = __float2bfloat16_rn((float)0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
         private_y[r0] = y[i];
     }
@@ -542,10 +542,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
 #line 25 "storage.mf"
             private_y[r0] =
                 __float2bfloat16_rn(__bfloat162float(private_y[r0])
-                + __bfloat162float(shared_a[piece_a
-                + ((r0 * T0 + t0) * D
-                + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
-                * __bfloat162float(shared_x[piece_x + z]));
+                + __bfloat162float(shared_a[piece_a + (r0 * T0 + t0) * D + z / 64 * 64
+                + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8
+                + z % 8]) * __bfloat162float(shared_x[piece_x + z]));
         }
       } else
 #line "storage.cu"
@@ -555,10 +554,9 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
 #line 25 "storage.mf"
             private_y[r0] =
                 __float2bfloat16_rn(__bfloat162float(private_y[r0])
-                + __bfloat162float(shared_a[piece_a
-                + ((r0 * T0 + t0) * D
-                + (z / 64 * 64 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8 + z % 8))])
-                * __bfloat162float(shared_x[piece_x + z]));
+                + __bfloat162float(shared_a[piece_a + (r0 * T0 + t0) * D + z / 64 * 64
+                + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8
+                + z % 8]) * __bfloat162float(shared_x[piece_x + z]));
         }
   }
 #line "storage.cu"
@@ -566,7 +564,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = e0 + (r0 * T0 + t0);
+      const int i = e0 + r0 * T0 + t0;
       if (i < i_limit)
         y[i] = private_y[r0];
     }
@@ -589,7 +587,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
   if (0 <= o0 && o0 + T0 * U0 <= y_1_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
 #line 33 "storage.mf"
       __half t = __double2half(__half2float(x[1 + y_1]) * d);
 #line 33 "storage.mf"
@@ -628,7 +626,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
   } else
 #line "storage.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
       if (0 <= y_1 && y_1 < y_1_limit) {
 #line 33 "storage.mf"
         __half t = __double2half(__half2float(x[1 + y_1]) * d);

@@ -60,14 +60,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) strided_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
 #line 9 "strided.mf"
       value[r0] = 3 * x[y_1];
     }
 #line "strided.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
 #line 9 "strided.mf"
       y[y_1] = value[r0];
     }
@@ -76,14 +76,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) strided_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0) < y_1_limit - 1 ? o0 + (r0 * T0 + t0) : y_1_limit - 1;
+      const int y_1 = o0 + r0 * T0 + t0 < y_1_limit - 1 ? o0 + r0 * T0 + t0 : y_1_limit - 1;
 #line 9 "strided.mf"
       value[r0] = 3 * x[y_1];
     }
 #line "strided.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
       if (y_1 < y_1_limit)
 #line 9 "strided.mf"
         y[y_1] = value[r0];
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) strided_tile(
   } else
 #line "strided.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
+      const int y_1 = o0 + r0 * T0 + t0;
       if (y_1 < y_1_limit)
 #line 9 "strided.mf"
         y[y_1] = 3 * x[y_1];

@@ -79,14 +79,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
         value[r0] = 0.5f * (a[i] + a[i + 2]);
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
         b[i + 1] = value[r0];
       }
@@ -95,15 +95,15 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < i_limit - 1
-            ? o0 + (r0 * T0 + t0) : i_limit - 1;
+        const int i = o0 + r0 * T0 + t0 < 0 ? 0 : o0 + r0 * T0 + t0 < i_limit - 1
+            ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 7 "sweeps.mf"
         value[r0] = 0.5f * (a[i] + a[i + 2]);
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (0 <= i && i < i_limit)
 #line 7 "sweeps.mf"
           b[i + 1] = value[r0];
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
     } else
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (0 <= i && i < i_limit)
 #line 7 "sweeps.mf"
           b[i + 1] = 0.5f * (a[i] + a[i + 2]);
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
   // stage(b, a): what neighbours read outside of the limits
   if (o0 < 0 || i_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (!(0 <= i && i < i_limit)) {
         if (0)
           first_grid[i - o0] = b[i + 1];
@@ -154,21 +154,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
         value[r0] = 0.5f * (a[i] + a[i + 2]);
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
         first_grid[i - o0] = value[r0];
       }
     } else
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
           first_grid[i - o0] = 0.5f * (a[i] + a[i + 2]);
@@ -185,21 +185,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
           value[r0] = first_grid[i - o0];
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
           second_grid[i - o0] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
             second_grid[i - o0] = first_grid[i - o0];
@@ -217,21 +217,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
           float value[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
             value[r0] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
           }
 #line "sweeps.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
             first_grid[i - o0] = value[r0];
           }
         } else
 #line "sweeps.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
               first_grid[i - o0] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
@@ -247,21 +247,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
           value[r0] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
           b[i + 1] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
             b[i + 1] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
@@ -285,14 +285,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
       value[r0] = b[i + 1];
     }
 #line "sweeps.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
       a[i + 1] = value[r0];
     }
@@ -301,15 +301,15 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < 0 ? 0 : o0 + (r0 * T0 + t0) < i_limit - 1
-          ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < 0 ? 0 : o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0
+          : i_limit - 1;
 #line 11 "sweeps.mf"
       value[r0] = b[i + 1];
     }
 #line "sweeps.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (0 <= i && i < i_limit)
 #line 11 "sweeps.mf"
         a[i + 1] = value[r0];
@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
   } else
 #line "sweeps.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (0 <= i && i < i_limit)
 #line 11 "sweeps.mf"
         a[i + 1] = b[i + 1];
@@ -343,7 +343,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   // stage(a, b): what neighbours read outside of the limits
   if (o0 < 0 || i_limit < o0 + T0 * U0)
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (!(0 <= i && i < i_limit)) {
         if (0 <= i + 1 && i + 1 < i_limit || 0 <= i - 1 && i - 1 < i_limit)
           first_grid[i - o0] = a[i + 1];
@@ -359,21 +359,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
         value[r0] = b[i + 1];
       }
 #line "sweeps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
         first_grid[i - o0] = value[r0];
       }
     } else
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
           first_grid[i - o0] = b[i + 1];
@@ -390,21 +390,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
           value[r0] = 0.5f * (first_grid[i - o0 - 1] + first_grid[i - o0 + 1]);
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 7 "sweeps.mf"
           second_grid[i - o0] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 7 "sweeps.mf"
             second_grid[i - o0] = 0.5f * (first_grid[i - o0 - 1] + first_grid[i - o0 + 1]);
@@ -422,21 +422,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
           float value[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
             value[r0] = second_grid[i - o0];
           }
 #line "sweeps.cu"
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
             first_grid[i - o0] = value[r0];
           }
         } else
 #line "sweeps.cu"
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
             if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
               first_grid[i - o0] = second_grid[i - o0];
@@ -452,21 +452,21 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
         float value[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
           value[r0] = second_grid[i - o0];
         }
 #line "sweeps.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 11 "sweeps.mf"
           a[i + 1] = value[r0];
         }
       } else
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
           if (low0 <= r0 * T0 + t0 && r0 * T0 + t0 < high0)
 #line 11 "sweeps.mf"
             a[i + 1] = second_grid[i - o0];

@@ -117,9 +117,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       const int piece_a = (z + 1 == D ? next : slot) * (T0 * U0 * D + 4 * D);
       const int piece_b = (z + 1 == D ? next : slot) * (T1 * U1 * D);
       cf_vectors<4, U0, 4 * T0>(&fragment_a[(z + 1) % 2][0],
-          &shared_a[piece_a + ((z + 1) % D * (T0 * U0 + 4) + 4 * t0)]);
+          &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
-          &shared_b[piece_b + ((z + 1) % D * (T1 * U1) + 4 * t1)]);
+          &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
       if (z == 0) {
         feed_b.stage(shared_b + last * (T1 * U1 * D));
       }
@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   for (int z = 0; z < l_limit - whole * D; z++) {
     const int piece_a = slot * (T0 * U0 * D + 4 * D);
     const int piece_b = slot * (T1 * U1 * D);
-    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + (z * (T0 * U0 + 4) + 4 * t0)]);
-    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + (z * (T1 * U1) + 4 * t1)]);
+    cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[piece_a + z * (T0 * U0 + 4) + 4 * t0]);
+    cf_vectors<4, U1, 4 * T1>(&fragment_b[0][0], &shared_b[piece_b + z * (T1 * U1) + 4 * t1]);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
@@ -165,11 +165,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int i = e0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    const int i = e0 + r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4;
     if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+        const int j = e1 + r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4;
         if (j < j_limit)
 #line 9 "tensor_cores.mf"
           c[i * c_stride0 + j] = sum[r0][r1];
@@ -250,15 +250,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     for (int r0 = 0; r0 < U0; r0++) {
       #pragma unroll
       for (int half = 0; half < 2; half++)
-        fragment_a[0][r0][half] =
-            shared_a[piece_a + ((row + 8 * r0) * (D + 4) + (4 * half + lane))];
+        fragment_a[0][r0][half] = shared_a[piece_a + (row + 8 * r0) * (D + 4) + 4 * half + lane];
     }
     #pragma unroll
     for (int r1 = 0; r1 < U1 / 2; r1++) {
       #pragma unroll
       for (int half = 0; half < 2; half++)
         fragment_b[0][r1][half] =
-            shared_b[piece_b + ((4 * half + lane) * (T1 * U1 + 4) + (across + 8 * r1))];
+            shared_b[piece_b + (4 * half + lane) * (T1 * U1 + 4) + across + 8 * r1];
     }
   }
   for (int step = 0; step < whole; step++) {
@@ -281,15 +280,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
           #pragma unroll
           for (int half = 0; half < 2; half++)
             fragment_a[(z / 8 + 1) % 2][r0][half] =
-                shared_a[piece_a + ((row + 8 * r0) * (D + 4) + ((z + 8) % D + (4 * half + lane)))];
+                shared_a[piece_a + (row + 8 * r0) * (D + 4) + (z + 8) % D + 4 * half + lane];
         }
         #pragma unroll
         for (int r1 = 0; r1 < U1 / 2; r1++) {
           #pragma unroll
           for (int half = 0; half < 2; half++)
             fragment_b[(z / 8 + 1) % 2][r1][half] =
-                shared_b[piece_b
-                + (((z + 8) % D + (4 * half + lane)) * (T1 * U1 + 4) + (across + 8 * r1))];
+                shared_b[piece_b + ((z + 8) % D + (4 * half + lane)) * (T1 * U1 + 4) + across
+                + 8 * r1];
         }
         cf_multiply_add<double>(sum, fragment_a[z / 8 % 2], fragment_b[z / 8 % 2]);
       }
@@ -303,8 +302,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
           #pragma unroll
           for (int r1 = 0; r1 < U1; r1++)
 #line 8 "tensor_cores.mf"
-            sum[r0][r1] += shared_a[piece_a + ((row + 8 * r0) * (D + 4) + z)]
-                * shared_b[piece_b + (z * (T1 * U1 + 4) + (column + 8 * (r1 / 2) + r1 % 2))];
+            sum[r0][r1] += shared_a[piece_a + (row + 8 * r0) * (D + 4) + z]
+                * shared_b[piece_b + z * (T1 * U1 + 4) + column + 8 * (r1 / 2) + r1 % 2];
         }
       }
 #line "tensor_cores.cu"
@@ -322,8 +321,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++)
 #line 8 "tensor_cores.mf"
-        sum[r0][r1] += shared_a[piece_a + ((row + 8 * r0) * (D + 4) + z)]
-            * shared_b[piece_b + (z * (T1 * U1 + 4) + (column + 8 * (r1 / 2) + r1 % 2))];
+        sum[r0][r1] += shared_a[piece_a + (row + 8 * r0) * (D + 4) + z]
+            * shared_b[piece_b + z * (T1 * U1 + 4) + column + 8 * (r1 / 2) + r1 % 2];
     }
   }
 #line "tensor_cores.cu"
@@ -331,11 +330,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   const int e1 = cf_again(o1);
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++) {
-    const int i = e0 + (row + 8 * r0);
+    const int i = e0 + row + 8 * r0;
     if (i < i_limit) {
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = e1 + (column + 8 * (r1 / 2) + r1 % 2);
+        const int j = e1 + column + 8 * (r1 / 2) + r1 % 2;
         if (j < j_limit)
 #line 9 "tensor_cores.mf"
           c[i * c_stride0 + j] = sum[r0][r1];

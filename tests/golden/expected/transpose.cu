@@ -117,10 +117,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   if (o0 + T0 * U0 <= i_limit && o1 + T1 * U1 <= j_limit) {
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1);
+        const int j = o1 + r1 * T1 + t1;
 #line 16 "transpose.mf"
         shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)] = a[i * a_stride0 + j];
       }
@@ -129,11 +129,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T1 * U1 + (T0 - 1)) / T0; r0++) {
-      const int j = o1 + (r0 * T0 + t0);
+      const int j = o1 + r0 * T0 + t0;
       if (T1 * U1 % T0 == 0 || j < o1 + T1 * U1) {
         #pragma unroll
         for (int r1 = 0; r1 < (T0 * U0 + (T1 - 1)) / T1; r1++) {
-          const int i = o0 + (r1 * T1 + t1);
+          const int i = o0 + r1 * T1 + t1;
           if (T0 * U0 % T1 == 0 || i < o0 + T0 * U0)
 #line 16 "transpose.mf"
             c[j * c_stride0 + i] = shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)];
@@ -144,11 +144,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line "transpose.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit)
 #line 16 "transpose.mf"
             shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)] = a[i * a_stride0 + j];
@@ -159,11 +159,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     __syncthreads();
     #pragma unroll
     for (int r0 = 0; r0 < (T1 * U1 + (T0 - 1)) / T0; r0++) {
-      const int j = o1 + (r0 * T0 + t0);
+      const int j = o1 + r0 * T0 + t0;
       if (j < j_limit && (T1 * U1 % T0 == 0 || j < o1 + T1 * U1)) {
         #pragma unroll
         for (int r1 = 0; r1 < (T0 * U0 + (T1 - 1)) / T1; r1++) {
-          const int i = o0 + (r1 * T1 + t1);
+          const int i = o0 + r1 * T1 + t1;
           if (i < i_limit && (T0 * U0 % T1 == 0 || i < o0 + T0 * U0))
 #line 16 "transpose.mf"
             c[j * c_stride0 + i] = shared_c[(j - o1) * (T0 * U0 + 1) + (i - o0)];
@@ -196,10 +196,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1);
+        const int j = o1 + r1 * T1 + t1;
 #line 16 "transpose.mf"
         value[r0][r1] = a[i * a_stride0 + j];
       }
@@ -207,10 +207,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line "transpose.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1);
+        const int j = o1 + r1 * T1 + t1;
 #line 16 "transpose.mf"
         c[j * c_stride0 + i] = value[r0][r1];
       }
@@ -220,10 +220,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0) < i_limit - 1 ? o0 + (t0 * U0 + r0) : i_limit - 1;
+      const int i = o0 + t0 * U0 + r0 < i_limit - 1 ? o0 + t0 * U0 + r0 : i_limit - 1;
       #pragma unroll
       for (int r1 = 0; r1 < U1; r1++) {
-        const int j = o1 + (r1 * T1 + t1) < j_limit - 1 ? o1 + (r1 * T1 + t1) : j_limit - 1;
+        const int j = o1 + r1 * T1 + t1 < j_limit - 1 ? o1 + r1 * T1 + t1 : j_limit - 1;
 #line 16 "transpose.mf"
         value[r0][r1] = a[i * a_stride0 + j];
       }
@@ -231,11 +231,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
 #line "transpose.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit) {
         #pragma unroll
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit)
 #line 16 "transpose.mf"
             c[j * c_stride0 + i] = value[r0][r1];
@@ -245,10 +245,10 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
   } else
 #line "transpose.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (t0 * U0 + r0);
+      const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
         for (int r1 = 0; r1 < U1; r1++) {
-          const int j = o1 + (r1 * T1 + t1);
+          const int j = o1 + r1 * T1 + t1;
           if (j < j_limit)
 #line 16 "transpose.mf"
             c[j * c_stride0 + i] = a[i * a_stride0 + j];

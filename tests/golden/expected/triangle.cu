@@ -85,10 +85,8 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
           for (int r0 = 0; r0 < U0; r0++)
 #line 8 "triangle.mf"
             sum[r0] +=
-                shared_a[piece_a
-                + ((r0 * T0 + t0) * D
-                + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-                * shared_x[piece_x + z];
+                shared_a[piece_a + (r0 * T0 + t0) * D + z / 32 * 32
+                + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
         }
       } else
 #line "triangle.cu"
@@ -96,14 +94,12 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
           const int j = step * D + z;
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
             if (j < i + 1)
 #line 8 "triangle.mf"
               sum[r0] +=
-                  shared_a[piece_a
-                  + ((r0 * T0 + t0) * D
-                  + (z / 32 * 32 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4))]
-                  * shared_x[piece_x + z];
+                  shared_a[piece_a + (r0 * T0 + t0) * D + z / 32 * 32
+                  + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
           }
         }
   }
@@ -112,7 +108,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = e0 + (r0 * T0 + t0);
+      const int i = e0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 9 "triangle.mf"
         y[i] = sum[r0];

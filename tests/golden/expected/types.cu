@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
     unsigned short t[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 13 "types.mf"
       t[r0] = x[i] * 3 + y[i];
     }
@@ -55,14 +55,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
       unsigned long value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 14 "types.mf"
         value[r0] = (unsigned long long)state[i] * 6364136223846793005uLL + t[r0];
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 14 "types.mf"
         state[i] = value[r0];
       }
@@ -72,14 +72,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
       bool value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 15 "types.mf"
         value[r0] = state[i] & 1;
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 15 "types.mf"
         odd[i] = value[r0];
       }
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 16 "types.mf"
         out[i] = value[r0];
       }
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
     unsigned short t[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 13 "types.mf"
       t[r0] = x[i] * 3 + y[i];
     }
@@ -113,14 +113,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
       unsigned long value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+        const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 14 "types.mf"
         value[r0] = (unsigned long long)state[i] * 6364136223846793005uLL + t[r0];
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 14 "types.mf"
           state[i] = value[r0];
@@ -131,14 +131,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
       bool value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+        const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 15 "types.mf"
         value[r0] = state[i] & 1;
       }
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 15 "types.mf"
           odd[i] = value[r0];
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
 #line "types.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 16 "types.mf"
           out[i] = value[r0];
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
   } else
 #line "types.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
 #line 13 "types.mf"
         unsigned short t = x[i] * 3 + y[i];

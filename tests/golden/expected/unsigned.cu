@@ -38,14 +38,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) hashed_tile(
     unsigned value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "unsigned.mf"
       value[r0] = (x[i] ^ seed) * 2654435761u >> 7 | x[i] & 15u;
     }
 #line "unsigned.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "unsigned.mf"
       y[i] = value[r0];
     }
@@ -54,14 +54,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) hashed_tile(
     unsigned value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 6 "unsigned.mf"
       value[r0] = (x[i] ^ seed) * 2654435761u >> 7 | x[i] & 15u;
     }
 #line "unsigned.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "unsigned.mf"
         y[i] = value[r0];
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) hashed_tile(
   } else
 #line "unsigned.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "unsigned.mf"
         y[i] = (x[i] ^ seed) * 2654435761u >> 7 | x[i] & 15u;
