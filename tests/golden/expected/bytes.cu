@@ -128,14 +128,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) bytes_tile1(
     unsigned char value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
 #line 7 "bytes.mf"
       value[r0] = 255 - a[y];
     }
 #line "bytes.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
 #line 7 "bytes.mf"
       b[y] = value[r0];
     }
@@ -144,14 +144,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) bytes_tile1(
     unsigned char value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int y = o0 + r0 * T0 + t0 < y_limit - 1 ? o0 + r0 * T0 + t0 : y_limit - 1;
 #line 7 "bytes.mf"
       value[r0] = 255 - a[y];
     }
 #line "bytes.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 7 "bytes.mf"
         b[y] = value[r0];
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) bytes_tile1(
   } else
 #line "bytes.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 7 "bytes.mf"
         b[y] = 255 - a[y];

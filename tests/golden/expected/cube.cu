@@ -163,14 +163,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
 #line 8 "cube.mf"
       value[r0] = 0.25f * a[y];
     }
 #line "cube.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
 #line 8 "cube.mf"
       b[y] = value[r0];
     }
@@ -179,14 +179,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int y = o0 + r0 * T0 + t0 < y_limit - 1 ? o0 + r0 * T0 + t0 : y_limit - 1;
 #line 8 "cube.mf"
       value[r0] = 0.25f * a[y];
     }
 #line "cube.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 8 "cube.mf"
         b[y] = value[r0];
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
   } else
 #line "cube.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 8 "cube.mf"
         b[y] = 0.25f * a[y];

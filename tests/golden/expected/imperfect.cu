@@ -217,30 +217,23 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   // stage(x): T0*U0 x D elements into shared memory, swizzled, S - 1 pieces ahead
   cf_feed<float, cf_together, T0 * U0, D, 1, 0, D, T0 * H> feed_x(&x[o0 * x_stride0], x_stride0,
       i_limit - o0, k_limit, t0);
-  // accumulate(sum, factor): U0 values in registers while the loop runs
-  float private_sum[U0];
+  // accumulate(factor, sum_held): U0 values in registers while the loop runs
   float factor[U0];
+  float sum_held[U0];
   if (H == 1 || t0 < T0) {
     #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
-      private_sum[r0] = 0;
+    for (int r0 = 0; r0 < U0; r0++) {
+      factor[r0] = 0;
+#line 8 "imperfect.mf"
+      sum_held[r0] = 0;
+    }
+#line "imperfect.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
-        private_sum[r0] = sum[i];
-    }
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++)
-      factor[r0] = 0;
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + r0 * T0 + t0;
-      if (i < i_limit) {
 #line 7 "imperfect.mf"
         factor[r0] = 2 * w[i];
-        private_sum[r0] = 0;
-      }
     }
   }
 #line "imperfect.cu"
@@ -264,7 +257,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
-            private_sum[r0] +=
+            sum_held[r0] +=
                 shared_x[piece_x + (r0 * T0 + t0) * D + z / 32 * 32
                 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * factor[r0];
         }
@@ -274,7 +267,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++)
 #line 10 "imperfect.mf"
-            private_sum[r0] +=
+            sum_held[r0] +=
                 shared_x[piece_x + (r0 * T0 + t0) * D + z / 32 * 32
                 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * factor[r0];
         }
@@ -286,9 +279,11 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = e0 + r0 * T0 + t0;
       if (i < i_limit)
-        sum[i] = private_sum[r0];
+#line 8 "imperfect.mf"
+        sum[i] = sum_held[r0];
     }
   }
+#line "imperfect.cu"
 }
 
 template <int T0, int U0, int D, int S, int M, int cf_together>
@@ -457,6 +452,85 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
             y[i * y_stride0 + j] = x[i * x_stride0 + j] * factor + sum[i];
           }
         }
+    }
+#line "imperfect.cu"
+}
+
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
+    const float *__restrict__ x,
+    const float *__restrict__ w,
+    const float *__restrict__ sum,
+    float *__restrict__ y,
+    int m,
+    int y_1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int o0 = block * (T0 * U0);
+  // unroll_and_jam(y): U0 points a thread
+  if (o0 + T0 * U0 <= y_1_limit) {
+    float factor[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + r0 * T0 + t0;
+#line 7 "imperfect.mf"
+      factor[r0] = 2 * w[y_1 / m];
+    }
+#line "imperfect.cu"
+    {
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + r0 * T0 + t0;
+#line 12 "imperfect.mf"
+        value[r0] = x[y_1] * factor[r0] + sum[y_1 / m];
+      }
+#line "imperfect.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + r0 * T0 + t0;
+#line 12 "imperfect.mf"
+        y[y_1] = value[r0];
+      }
+    }
+  } else if (U0 * 3 <= 24) {
+#line "imperfect.cu"
+    float factor[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + r0 * T0 + t0 < y_1_limit - 1 ? o0 + r0 * T0 + t0 : y_1_limit - 1;
+#line 7 "imperfect.mf"
+      factor[r0] = 2 * w[y_1 / m];
+    }
+#line "imperfect.cu"
+    {
+      float value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + r0 * T0 + t0 < y_1_limit - 1 ? o0 + r0 * T0 + t0 : y_1_limit - 1;
+#line 12 "imperfect.mf"
+        value[r0] = x[y_1] * factor[r0] + sum[y_1 / m];
+      }
+#line "imperfect.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + r0 * T0 + t0;
+        if (y_1 < y_1_limit)
+#line 12 "imperfect.mf"
+          y[y_1] = value[r0];
+      }
+    }
+  } else
+#line "imperfect.cu"
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + r0 * T0 + t0;
+      if (y_1 < y_1_limit) {
+#line 7 "imperfect.mf"
+        float factor = 2 * w[y_1 / m];
+#line 12 "imperfect.mf"
+        y[y_1] = x[y_1] * factor + sum[y_1 / m];
+      }
     }
 #line "imperfect.cu"
 }
@@ -809,6 +883,25 @@ static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instanc
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
+static int scaled_rows_2_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x,
+    const float *w, float *sum, float *y, int n, int m)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(scaled_rows_2_tile1<256, 4, 8>), {} },
+    { CF_KERNEL(scaled_rows_2_tile1<256, 2, 8>), {} },
+  };
+  const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(n, m)); // n * m
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "n * m")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(cf_mul(n, m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // words of shared memory
+  };
+  void *cf_arguments[] = { &x, &w, &sum, &y, &m, &cf_given_y_1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, float *sum, float *y, int n, int m,
     int B0, int B1)
 {
@@ -850,8 +943,12 @@ static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, 
     return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, x, w, sum, y, n, m);
   case 3:
     return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, x, w, sum, y, n, m);
+  case 4:
+    return scaled_rows_2_tile1_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, w, sum, y, n, m);
+  case 5:
+    return scaled_rows_2_tile1_run(cf_state, cf_chosen.leaf, 1, 256, 2, x, w, sum, y, n, m);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 3)
+    if (cf_state->tile > 0 && cf_state->tile <= 5)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }

@@ -151,14 +151,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) pointers_tile1(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
 #line 7 "pointers.mf"
       value[r0] = a[y] + 1;
     }
 #line "pointers.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
 #line 7 "pointers.mf"
       b[y] = value[r0];
     }
@@ -167,14 +167,14 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) pointers_tile1(
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0) < y_limit - 1 ? o0 + (r0 * T0 + t0) : y_limit - 1;
+      const int y = o0 + r0 * T0 + t0 < y_limit - 1 ? o0 + r0 * T0 + t0 : y_limit - 1;
 #line 7 "pointers.mf"
       value[r0] = a[y] + 1;
     }
 #line "pointers.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 7 "pointers.mf"
         b[y] = value[r0];
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) pointers_tile1(
   } else
 #line "pointers.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + (r0 * T0 + t0);
+      const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 7 "pointers.mf"
         b[y] = a[y] + 1;

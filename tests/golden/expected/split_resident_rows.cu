@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
 #line 6 "split_resident_rows.mf"
       most[r0] = a[i * a_stride0];
     }
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 9 "split_resident_rows.mf"
         most[r0] = a_2[i * a_2_stride0 + j] > most[r0] ? a_2[i * a_2_stride0 + j] : most[r0];
       }
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
           float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0);
+            const int i = o0 + r0 * T0 + t0;
 #line 12 "split_resident_rows.mf"
             read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
           }
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 12 "split_resident_rows.mf"
           y[i * y_stride0 + j] = value[r0];
         }
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 13 "split_resident_rows.mf"
         sum[r0] += y[i * y_stride0 + j];
       }
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
         float read_y[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
 #line 16 "split_resident_rows.mf"
           read_y[r0] = cf_again(y[i * y_stride0 + j]);
         }
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
 #line 16 "split_resident_rows.mf"
         y[i * y_stride0 + j] = value[r0];
       }
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+      const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 6 "split_resident_rows.mf"
       most[r0] = a[i * a_stride0];
     }
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+        const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 9 "split_resident_rows.mf"
         most[r0] = a_2[i * a_2_stride0 + j] > most[r0] ? a_2[i * a_2_stride0 + j] : most[r0];
       }
@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
           float read_a_2[U0];
           #pragma unroll
           for (int r0 = 0; r0 < U0; r0++) {
-            const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+            const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 12 "split_resident_rows.mf"
             read_a_2[r0] = cf_again(a_2[i * a_2_stride0 + j]);
           }
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0);
+          const int i = o0 + r0 * T0 + t0;
           if (i < i_limit)
 #line 12 "split_resident_rows.mf"
             y[i * y_stride0 + j] = value[r0];
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+        const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 13 "split_resident_rows.mf"
         sum[r0] += y[i * y_stride0 + j];
       }
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
         float read_y[U0];
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
-          const int i = o0 + (r0 * T0 + t0) < i_limit - 1 ? o0 + (r0 * T0 + t0) : i_limit - 1;
+          const int i = o0 + r0 * T0 + t0 < i_limit - 1 ? o0 + r0 * T0 + t0 : i_limit - 1;
 #line 16 "split_resident_rows.mf"
           read_y[r0] = cf_again(y[i * y_stride0 + j]);
         }
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
 #line "split_resident_rows.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int i = o0 + (r0 * T0 + t0);
+        const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 16 "split_resident_rows.mf"
           y[i * y_stride0 + j] = value[r0];
@@ -289,7 +289,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
   } else
 #line "split_resident_rows.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int i = o0 + (r0 * T0 + t0);
+      const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
 #line 6 "split_resident_rows.mf"
         float most = a[i * a_stride0];
