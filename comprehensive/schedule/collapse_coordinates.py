@@ -2,7 +2,7 @@
 
 ::
 
-    0 <= i < w, 0 <= k < c:  b[i][k] = a[i + 1][k] * s[k]   -->   0 <= y < w*c:  b[y] = a[y + c] * s[y % c]
+    0 <= i < w, 0 <= k < c:  b[i][k] = a[i + 1][k] * s[k]   -->   0 <= i_k < w*c:  b[i_k] = a[i_k + c] * s[i_k % c]
 
 Short rows, as the channels of a pixel or the parts of a vector, leave most threads of a warp idle that are laid out
 along them.  Whatever their length, neighbours on the line are neighbours in memory.  An array that all of these
@@ -90,7 +90,10 @@ class _Line:
         self._ring = self._subscripts.ring
         self._demanded: dict[Expr, None] = {}
         taken = all_names(nest) | {c.name for c in tile.coordinates}
-        self._name = fresh("y", taken | {n for body in tile.bodies for n in declared_names(body)})
+        self._name = fresh(
+            "_".join(c.name for c in self._joined),
+            taken | {n for body in tile.bodies for n in declared_names(body)},
+        )
 
     def collapsed(self) -> tuple[Nest, RegisterTile]:
         """Return the nest and the tile; an error says which elements are on no line."""

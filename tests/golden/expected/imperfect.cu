@@ -463,35 +463,35 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
     const float *__restrict__ sum,
     float *__restrict__ y,
     int m,
-    int y_1_limit)
+    int i_j_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
   // unroll_and_jam(y): U0 points a thread
-  if (o0 + T0 * U0 <= y_1_limit) {
+  if (o0 + T0 * U0 <= i_j_limit) {
     float factor[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + r0 * T0 + t0;
+      const int i_j = o0 + r0 * T0 + t0;
 #line 7 "imperfect.mf"
-      factor[r0] = 2 * w[y_1 / m];
+      factor[r0] = 2 * w[i_j / m];
     }
 #line "imperfect.cu"
     {
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + r0 * T0 + t0;
+        const int i_j = o0 + r0 * T0 + t0;
 #line 12 "imperfect.mf"
-        value[r0] = x[y_1] * factor[r0] + sum[y_1 / m];
+        value[r0] = x[i_j] * factor[r0] + sum[i_j / m];
       }
 #line "imperfect.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + r0 * T0 + t0;
+        const int i_j = o0 + r0 * T0 + t0;
 #line 12 "imperfect.mf"
-        y[y_1] = value[r0];
+        y[i_j] = value[r0];
       }
     }
   } else if (U0 * 3 <= 24) {
@@ -499,37 +499,37 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
     float factor[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + r0 * T0 + t0 < y_1_limit - 1 ? o0 + r0 * T0 + t0 : y_1_limit - 1;
+      const int i_j = o0 + r0 * T0 + t0 < i_j_limit - 1 ? o0 + r0 * T0 + t0 : i_j_limit - 1;
 #line 7 "imperfect.mf"
-      factor[r0] = 2 * w[y_1 / m];
+      factor[r0] = 2 * w[i_j / m];
     }
 #line "imperfect.cu"
     {
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + r0 * T0 + t0 < y_1_limit - 1 ? o0 + r0 * T0 + t0 : y_1_limit - 1;
+        const int i_j = o0 + r0 * T0 + t0 < i_j_limit - 1 ? o0 + r0 * T0 + t0 : i_j_limit - 1;
 #line 12 "imperfect.mf"
-        value[r0] = x[y_1] * factor[r0] + sum[y_1 / m];
+        value[r0] = x[i_j] * factor[r0] + sum[i_j / m];
       }
 #line "imperfect.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + r0 * T0 + t0;
-        if (y_1 < y_1_limit)
+        const int i_j = o0 + r0 * T0 + t0;
+        if (i_j < i_j_limit)
 #line 12 "imperfect.mf"
-          y[y_1] = value[r0];
+          y[i_j] = value[r0];
       }
     }
   } else
 #line "imperfect.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + r0 * T0 + t0;
-      if (y_1 < y_1_limit) {
+      const int i_j = o0 + r0 * T0 + t0;
+      if (i_j < i_j_limit) {
 #line 7 "imperfect.mf"
-        float factor = 2 * w[y_1 / m];
+        float factor = 2 * w[i_j / m];
 #line 12 "imperfect.mf"
-        y[y_1] = x[y_1] * factor + sum[y_1 / m];
+        y[i_j] = x[i_j] * factor + sum[i_j / m];
       }
     }
 #line "imperfect.cu"
@@ -890,15 +890,15 @@ static int scaled_rows_2_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instan
     { CF_KERNEL(scaled_rows_2_tile1<256, 4, 8>), {} },
     { CF_KERNEL(scaled_rows_2_tile1<256, 2, 8>), {} },
   };
-  const long long cf_given_y_1_limit_wide = cf_limit(cf_mul(n, m)); // n * m
-  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "n * m")) return cf_state->status;
+  const long long cf_given_i_j_limit_wide = cf_limit(cf_mul(n, m)); // n * m
+  int cf_given_i_j_limit = (int)cf_given_i_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_j_limit_wide, (long long)cf_given_i_j_limit, "n * m")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(n, m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &y, &m, &cf_given_y_1_limit, 0 };
+  void *cf_arguments[] = { &x, &w, &sum, &y, &m, &cf_given_i_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

@@ -141,51 +141,51 @@ template <int T0, int U0, int M>
 __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) pointers_tile1(
     const float *__restrict__ a,
     float *__restrict__ b,
-    int y_limit)
+    int i_j_limit)
 {
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
   // unroll_and_jam(b): U0 points a thread
-  if (o0 + T0 * U0 <= y_limit) {
+  if (o0 + T0 * U0 <= i_j_limit) {
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + r0 * T0 + t0;
+      const int i_j = o0 + r0 * T0 + t0;
 #line 7 "pointers.mf"
-      value[r0] = a[y] + 1;
+      value[r0] = a[i_j] + 1;
     }
 #line "pointers.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + r0 * T0 + t0;
+      const int i_j = o0 + r0 * T0 + t0;
 #line 7 "pointers.mf"
-      b[y] = value[r0];
+      b[i_j] = value[r0];
     }
   } else if (U0 * 2 <= 24) {
 #line "pointers.cu"
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + r0 * T0 + t0 < y_limit - 1 ? o0 + r0 * T0 + t0 : y_limit - 1;
+      const int i_j = o0 + r0 * T0 + t0 < i_j_limit - 1 ? o0 + r0 * T0 + t0 : i_j_limit - 1;
 #line 7 "pointers.mf"
-      value[r0] = a[y] + 1;
+      value[r0] = a[i_j] + 1;
     }
 #line "pointers.cu"
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + r0 * T0 + t0;
-      if (y < y_limit)
+      const int i_j = o0 + r0 * T0 + t0;
+      if (i_j < i_j_limit)
 #line 7 "pointers.mf"
-        b[y] = value[r0];
+        b[i_j] = value[r0];
     }
   } else
 #line "pointers.cu"
     for (int r0 = 0; r0 < U0; r0++) {
-      const int y = o0 + r0 * T0 + t0;
-      if (y < y_limit)
+      const int i_j = o0 + r0 * T0 + t0;
+      if (i_j < i_j_limit)
 #line 7 "pointers.mf"
-        b[y] = a[y] + 1;
+        b[i_j] = a[i_j] + 1;
     }
 #line "pointers.cu"
 }
@@ -278,15 +278,15 @@ static int pointers_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, i
     { CF_KERNEL(pointers_tile1<256, 4, 8>), {} },
     { CF_KERNEL(pointers_tile1<256, 2, 8>), {} },
   };
-  const long long cf_given_y_limit_wide = cf_limit(cf_mul(m, n)); // m * n
-  int cf_given_y_limit = (int)cf_given_y_limit_wide;
-  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "m * n")) return cf_state->status;
+  const long long cf_given_i_j_limit_wide = cf_limit(cf_mul(m, n)); // m * n
+  int cf_given_i_j_limit = (int)cf_given_i_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_j_limit_wide, (long long)cf_given_i_j_limit, "m * n")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(m, n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
+  void *cf_arguments[] = { &a, &b, &cf_given_i_j_limit, 0 };
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 

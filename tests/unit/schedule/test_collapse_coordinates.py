@@ -54,16 +54,16 @@ def _collapsed(source: str) -> Variant:
 @pytest.mark.parametrize(
     ("body", "parameters", "left", "limits"),
     [
-        ("b[i][j][k] = s[k];", IMAGES, "b[y] = s[y % c];", ["h * w * c"]),
-        ("b[i][j][k] = t[i][j];", IMAGES, "b[y] = t[y / c / w][y / c % w];", ["h * w * c"]),
-        ("b[i][j][k] = a[i][j + 1][k];", IMAGES, "b[y0][y] = a[y0][y + c];", ["h", "w * c"]),
-        ("b[(i*w + j)*c + k] = s[k];", POINTERS, "b[y] = s[y % c];", ["h * w * c"]),
+        ("b[i][j][k] = s[k];", IMAGES, "b[i_j_k] = s[i_j_k % c];", ["h * w * c"]),
+        ("b[i][j][k] = t[i][j];", IMAGES, "b[i_j_k] = t[i_j_k / c / w][i_j_k / c % w];", ["h * w * c"]),
+        ("b[i][j][k] = a[i][j + 1][k];", IMAGES, "b[i][j_k] = a[i][j_k + c];", ["h", "w * c"]),
+        ("b[(i*w + j)*c + k] = s[k];", POINTERS, "b[i_j_k] = s[i_j_k % c];", ["h * w * c"]),
         ("b[i*(w*c) + (w - 1 - j)*c + k] = s[k];", POINTERS, None, []),
         ("b[(i*w + j)*c + k] = a[(j*h + i)*c + k];", POINTERS, None, []),
         ("b[i][j][k] = a[(i + 1) % h][(j + 1) % w][k];", IMAGES, None, []),
         ("for (int p = 0; p < h; p++) b[i][j][k] += s[p];", IMAGES, None, []),
         ("{ float v = 0; for (int p = 0; p < 3; p++) v += a[i][j + p][k]; b[i][j][k] = v; }", IMAGES,
-         "float v = 0; for (int p = 0; p < 3; p++) v += a[y0][y + c*p]; b[y0][y] = v;", ["h", "w * c"]),
+         "float v = 0; for (int p = 0; p < 3; p++) v += a[i][j_k + c*p]; b[i][j_k] = v;", ["h", "w * c"]),
     ],
 )  # fmt: skip
 def test_neighbours_on_a_line_have_one_number(
