@@ -10,6 +10,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -244,6 +245,12 @@ def test_the_root_package_imports_nothing_of_the_tool():
 def test_strategies_ask_schedule_for_nothing_but_alternatives():
     of_schedule = {i.module for i in all_imports() if i.importer == "strategies" and i.imported == "schedule"}
     assert of_schedule == {"comprehensive.schedule.alternatives"}
+
+
+def test_a_file_name_of_the_packages_around_kernels_stands_for_one_thing():
+    packages = ("kernel_ir", "schedule", "lowering", "plan", "codegen", "counters", "strategies", "model")
+    names = Counter(path.name for each in packages for path in (PACKAGE / each).rglob("*.py"))
+    assert [name for name, times in names.items() if times > 1 and name != "__init__.py"] == []
 
 
 @pytest.mark.parametrize("library", sorted(OWNERS))

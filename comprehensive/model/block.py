@@ -75,9 +75,9 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
 from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.arithmetic import Arithmetic
-from comprehensive.model.copies import Copies
 from comprehensive.model.depth import LOADED, Data, forget, taken_for
 from comprehensive.model.integers import calculate, kept, operated
+from comprehensive.model.moved_bytes import Copies
 from comprehensive.model.thread_values import Value, converted, merged, vector_of, wide_unsigned_names
 from comprehensive.model.touch import Touch
 from comprehensive.model.turns import FIRST_TURNS, SAMPLES, TURNS_OF_DATA, later_weights, turns_left, weights

@@ -32,8 +32,8 @@ from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.metafork.ast import Expr, IntLiteral
 from comprehensive.model.accesses import VECTOR_BYTES
 from comprehensive.model.block import Walk
-from comprehensive.model.copies import copied_at_once
 from comprehensive.model.launched import Launched
+from comprehensive.model.moved_bytes import copied_at_once
 
 Value: TypeAlias = Any
 """An integer, or an array with one for each thread."""

@@ -73,7 +73,7 @@ class TilePlan:
     first: int
     instances: tuple[Instance, ...]
     tile: RegisterTile
-    """How its recipe has cut the points; the limits of a batch are the last ones of the kernel."""
+    """The cut of the points by its recipe; the limits of a batch are the last ones of the kernel."""
     traffic: tuple[Traffic, ...]
     work: Callable[[Instance, int], TileWork] = field(compare=False, repr=False)
     """The work of the blocks of an instance that accesses so many elements together; 0 where that is no

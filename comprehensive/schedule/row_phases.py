@@ -70,7 +70,7 @@ from comprehensive.schedule.phases import (
     scalars_told,
 )
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.resident_rows import ResidentRows, Row
+from comprehensive.schedule.row_layout import ResidentRows, Row
 from comprehensive.schedule.row_statements import RowStatements
 from comprehensive.schedule.vector_steps import VectorSteps
 from comprehensive.schedule.walk_ahead import AHEAD

@@ -22,7 +22,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands, with_own_expressions
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.phases import Ordered
-from comprehensive.schedule.resident_rows import ResidentRows, Row
+from comprehensive.schedule.row_layout import ResidentRows, Row
 from comprehensive.schedule.row_references import accesses
 from comprehensive.schedule.walk_ahead import ReadAhead, walk_ahead
 

@@ -20,7 +20,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.alternatives import Tiling, of_loops, of_region
 from comprehensive.strategies.apart_reads import with_apart_reads
 from comprehensive.strategies.planes import with_rows_of_planes
-from comprehensive.strategies.points import points_of
+from comprehensive.strategies.to_points import points_of
 
 
 def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]:

@@ -32,7 +32,7 @@ from comprehensive.schedule.operands import loop_of, loops_of
 from comprehensive.schedule.phases import Parallel, Phase, Pieces
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.recipes.resident_rows import is_reduction
-from comprehensive.schedule.resident_rows import ResidentRows
+from comprehensive.schedule.row_layout import ResidentRows
 from comprehensive.schedule.row_phases import RowPhases
 
 

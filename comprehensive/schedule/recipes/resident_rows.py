@@ -10,7 +10,7 @@
 
 Composed of: split, bind, distribute (what has no order to all threads of a row, what has one to one of them), stage
 (SHARED, whole rows, asynchronous), expand (values that the ordered part needs), share places (`distribute.py`,
-`resident_rows.py`, `row_phases.py`).  Sums keep their order but where the caller wants no such thing: then all threads
+`row_layout.py`, `row_phases.py`).  Sums keep their order but where the caller wants no such thing: then all threads
 add up, and a tree puts their sums together.  Longer rows are left to others.
 """
 
@@ -30,7 +30,7 @@ from comprehensive.schedule.distribute import distribution_of, row_loops
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
 from comprehensive.schedule.recipe import TileKernel
-from comprehensive.schedule.resident_rows import ResidentRows
+from comprehensive.schedule.row_layout import ResidentRows
 from comprehensive.schedule.row_numbers import with_row_numbers_inside
 from comprehensive.schedule.row_phases import RowPhases
 from comprehensive.schedule.walk_ahead import AHEAD

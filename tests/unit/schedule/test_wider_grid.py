@@ -8,7 +8,7 @@ import pytest
 
 from comprehensive.loops.ir import Points
 from comprehensive.loops.normalize import normalize
-from comprehensive.strategies.points import points_of
+from comprehensive.strategies.to_points import points_of
 from tests.laws.nests import nests_of
 from tests.unit.schedule.tile_runs import recipes_of, run_all
 

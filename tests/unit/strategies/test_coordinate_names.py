@@ -7,8 +7,8 @@ import pytest
 from comprehensive.loops.ir import Points
 from comprehensive.metafork.ast import For
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.strategies.points import points_of
 from comprehensive.strategies.tilings import tilings
+from comprehensive.strategies.to_points import points_of
 from tests.laws.nests import nests_of
 
 PLANE = """void f(int n, const float a[n][n], float b[n][n], {parameters}int B)

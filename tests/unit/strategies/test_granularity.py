@@ -8,7 +8,7 @@ from comprehensive.loops.ir import Nest, Points, Variant
 from comprehensive.metafork.printer import print_expr, print_stmts
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.granularity import Granularity
-from comprehensive.strategies.points import points_of
+from comprehensive.strategies.to_points import points_of
 from tests.laws.nests import CORNERS, all_nests, nests_of
 
 NESTS = all_nests()

@@ -8,7 +8,7 @@ from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.normalize.interchange import interchanged
 from comprehensive.loops.normalize.sequentialize import sequentialized
 from comprehensive.metafork.printer import print_stmts
-from comprehensive.strategies.points import points_of
+from comprehensive.strategies.to_points import points_of
 from tests.laws.nests import all_nests, nests_of
 
 PLANE = """void f(int m, int n, {parameters}, int B)
