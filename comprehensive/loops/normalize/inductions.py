@@ -129,9 +129,10 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) 
             value: Stmt = assign
             if isinstance(assign.target, Name) and (old := assign.target.identifier) in own:
                 new = assign.value if assign.operator == "=" else add(assign.target, assign.value)
-                value = Declare(types[old], name(old), initial=new, span=assign.span)
+                of_program = written.get(old, old)
+                value = Declare(types[old], name(of_program), initial=new, span=assign.span)
                 rest, own = rename(rest, {old: value.name}), own | {value.name}
-                written[value.name] = written.get(old, old)
+                written[value.name] = of_program
             result.append(value)
             types = with_declarations(types, (value,))
     return tuple(result)

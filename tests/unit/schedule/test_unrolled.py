@@ -30,7 +30,7 @@ SUM = "float s = 1; {loops} y[i] = s;"
 ROLLED = {
     "what is left in the same variable": (
         f"int j; for (j = 0; j + 3 < n; j += 4) {{ {BY_FOUR} }} for (; j < n; j++) {ONE}",
-        "for (int j_1 = 0; j_1 < n; j_1++)",
+        "for (int j = 0; j < n; j++)",
     ),
     "up to a multiple that host code computes": (
         f"for (int j = 0; j < n4; j += 4) {{ {BY_FOUR} }} for (int j = n4; j < n; j++) {ONE}",
@@ -47,7 +47,7 @@ ROLLED = {
     ),
     "one that begins further on, and the last one stands alone": (
         f"int j = 3; for (; j < h; j++) {ONE} for (; j < n; j++) {ONE} s += j;",
-        "for (int j_1 = 0; j_1 < (h < n ? n : h) - 3; j_1++)",
+        "for (int j = 0; j < (h < n ? n : h) - 3; j++)",
     ),
 }
 LEFT = {
