@@ -125,10 +125,11 @@ def _read_views(
         if found is not None and _seen(index, found, subscripts) is None:
             found = None
         parts = _parts(index, found, subscripts)
-        varying = frozenset[str]().union(*(subscripts.variables(part) for part in parts if part is not None))
+        shape = subscripts.shape(parts)
+        varying = frozenset[str]().union(*(names for part in shape for names, _ in part))
         # Members of what all points read in turn lie apart; those of a point's own elements share its sectors.
         apart = parts if varying and not varying & points else parts[:-1]
-        return _Way(found, subscripts.shape(parts), tuple(map(fixed, apart)))
+        return _Way(found, shape, tuple(map(fixed, apart)))
 
     def fixed(part: Polynomial | None) -> Polynomial | None:
         return part if part is not None and not subscripts.variables(part) else None
