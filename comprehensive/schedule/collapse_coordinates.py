@@ -43,9 +43,8 @@ from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import (
     arrays_assigned,
     children,
-    expressions_in,
+    elements_in,
     statements_in,
-    subexpressions,
 )
 from comprehensive.optimize.protocols import NotApplicable
 
@@ -139,10 +138,7 @@ class _Line:
         return found
 
     def _references(self, bodies: Iterable[tuple[Stmt, ...]]) -> Iterator[Index]:
-        for expression in chain.from_iterable(map(expressions_in, bodies)):
-            yield from (
-                e for e in subexpressions(expression) if isinstance(e, Index) and e.array in self._arrays
-            )
+        return (e for e in chain.from_iterable(map(elements_in, bodies)) if e.array in self._arrays)
 
     def _line(self, reference: Index) -> tuple[int, int] | None:
         """Return the dimensions along which all of the coordinates lead to a reference; None where not all do."""

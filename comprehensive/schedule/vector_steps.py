@@ -23,14 +23,13 @@ from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Alignment, Vectors
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
+from comprehensive.loops.traverse import always_evaluated
 from comprehensive.metafork.ast import (
-    Assign,
     Binary,
     Conditional,
     Declare,
     Expr,
     For,
-    If,
     Index,
     IntLiteral,
     Name,
@@ -39,7 +38,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions, with_operands
-from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, children, leaves_loop
+from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, leaves_loop, own_expressions
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 
 FOUR = IntLiteral(VECTOR)
@@ -94,7 +93,8 @@ class VectorSteps:
             return
         arrays = {a.name: a.pointer for a in self.context.nest.arrays}
         assigned = {arrays.get(array, array) for array in arrays_assigned(loop.body)}
-        for e in (e for statement in loop.body for whole in _values(statement) for e in _read(whole)):
+        read = (e for s in loop.body for whole in own_expressions(s) for e in always_evaluated(whole))
+        for e in (e for e in read if isinstance(e, Index)):
             is_apart = e.array in self.context.strides and arrays.get(e.array) not in assigned
             if is_apart and self._is_in_vectors(e, loop.iterator) and changed.isdisjoint(names_read(e)):
                 yield e
@@ -118,28 +118,3 @@ def _is_plain(loop: For) -> bool:
     """Whether a loop counts up from 0 by one and does all of its steps."""
     counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
     return counts_up and loop.type is ScalarType.INT and not leaves_loop(loop.body)
-
-
-def _values(statement: Stmt) -> tuple[Expr, ...]:
-    """The values that a statement of a step computes whatever they are."""
-    match statement:
-        case Assign(value=value):
-            return (value,)
-        case Declare(initial=initial) if initial is not None:
-            return (initial,)
-        case If(condition=condition):
-            return (condition,)
-        case _:
-            return ()
-
-
-def _read(e: Expr) -> Iterator[Index]:
-    """Yield the references that are read wherever an expression is computed."""
-    match e:
-        case Index():
-            yield e
-        case Conditional(condition=decides) | Binary(operator="&&" | "||", left=decides):
-            yield from _read(decides)
-        case _:
-            for part in children(e):
-                yield from _read(part)

@@ -76,9 +76,8 @@ def shown_by(recipe: str) -> str:
     fits = re.compile(rf"^[├└]─ {recipe}$", re.MULTILINE)
     trees = sorted((TESTS / "golden/expected").glob("*.tree.txt"))
     found = [path.name.split(".")[0] for path in trees if fits.search(path.read_text(encoding="utf-8"))]
-    found = [
-        name for name in found if SOURCES[name].parent.name != "sources"
-    ]  # tests on GPUs have names of their own
+    # A test on GPUs may have the name of a golden program.
+    found = [name for name in found if SOURCES[name].parent.name != "sources"]
     assert found, f"no golden program has a tile of the recipe {recipe}"
     named = recipe.replace(" ", "_").replace("-", "_")
     return named if named in found else found[0]
