@@ -14,11 +14,12 @@ The generated code tests the same asserts before it selects a leaf, so everythin
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial, System, at_most, equal, less
 from comprehensive.driver import Compilation
@@ -50,8 +51,7 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
-@dataclass(frozen=True)
-class Assert:
+class Assert(Struct, frozen=True, dict=True):
     """An assert over integer arguments and host scalars; definitions of host scalars are put into ``condition``."""
 
     text: str
@@ -138,8 +138,7 @@ class Assert:
             return print_expr(side)
 
 
-@dataclass(frozen=True, slots=True)
-class Asserts:
+class Asserts(Struct, frozen=True):
     """The asserts before one region.
 
     ``unchecked`` quotes those that only the generated code can test, when it runs.

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
@@ -65,6 +66,7 @@ from comprehensive.poly.apart import check_apart
 from comprehensive.poly.report import METAFORK, Words, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
+from comprehensive.records import replace
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for
 from comprehensive.schedule.alternatives import Tiling
@@ -82,8 +84,7 @@ from comprehensive.watch import UNWATCHED, Watch
 RegisterSource = Literal["auto", "estimate", "ptxas"]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """The options that a user may choose.
 
     ``registers``: where the register counter comes from; ``auto`` is ptxas where nvcc is found, else the estimate.
@@ -113,8 +114,7 @@ class Options:
     """The architectures that kernels are compiled for, if compiled kernels are among the outputs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compilation:
+class Compilation(Struct, frozen=True):
     """The value of every stage; ``nests``, ``trees`` and the regions of ``plan`` are in program order."""
 
     source: SourceFile

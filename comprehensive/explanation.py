@@ -12,8 +12,9 @@ known.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Quotient, System, parameters_of, with_quotients
 from comprehensive.algebra.polynomial import Scalar
@@ -34,6 +35,7 @@ from comprehensive.optimize.tree import Branch, Tree, walk
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan, RegionPlan, TilePlan
 from comprehensive.plan.versions import KernelKey
+from comprehensive.records import replace
 from comprehensive.schedule.instances import measured_on
 from comprehensive.values import Rational, demand_computed, demand_known, limits_to_give, value_error
 
@@ -41,8 +43,7 @@ NEXT_BEST = 4
 """Parameters that are shown beside those that the launcher takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """An atom at the given values: ``holds`` is None while it depends on ``missing``."""
 
     text: str
@@ -51,8 +52,7 @@ class Condition:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A leaf (``kind`` "leaf"), a dead end or a register tile (with numbers from 1 on, as callers ask for it).
 
     ``applies`` is None while a condition is open and none is false.
@@ -67,8 +67,7 @@ class Case:
     """The nearest program parameters at which a leaf runs that does not; empty where none was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionExplanation:
+class RegionExplanation(Struct, frozen=True):
     """The explanation of which leaf of a region runs.
 
     ``registers`` says where the register counts come from: ``estimate``, ``ptxas sm_90``.

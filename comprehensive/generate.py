@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive import __version__
 from comprehensive.codegen.acceptance import accepted, accepts_image
@@ -49,8 +50,7 @@ from comprehensive.values import Rational, demand_levels
 from comprehensive.watch import UNWATCHED, Watch
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """Names below the output directory; ``changed`` are those whose bytes are new, ``verified`` those that a compiler
     has accepted."""
 
@@ -158,8 +158,7 @@ def fragment_to_json(variant: Variant) -> dict[str, object]:
     return {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """The files that ``gen`` writes, by name; ``verified`` are the names of those that a compiler has accepted."""
 
     texts: Mapping[str, str]

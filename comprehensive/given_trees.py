@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive import __version__
 from comprehensive.descriptions import describe
@@ -25,8 +26,7 @@ from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
 
 
-@dataclass(frozen=True, slots=True)
-class GivenTree:
+class GivenTree(Struct, frozen=True):
     """The tree of a region over given values, with what it was grown from."""
 
     path: str

@@ -7,7 +7,8 @@ each region.  Where everything has a value it has a launch; else its symbols sta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.asserts import asserts_of
 from comprehensive.driver import Compilation
@@ -25,8 +26,7 @@ from comprehensive.plan.plan import FunctionPlan, LeafPlan, RegionPlan, TilePlan
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A leaf of a region, or one of its tiles with the sizes of an instance.
 
     ``launch`` is None while scalars are ``missing``; ``values`` are those that are known.

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.algebra import (
     Atom,
@@ -40,8 +41,7 @@ from comprehensive.values import Rational, demand_computed, demand_known, value_
 DOMAINS = "LOW:HIGH, powers_of_two:LIMIT, multiples:STEP:LIMIT or divisors:NUMBER"
 
 
-@dataclass(frozen=True, slots=True)
-class LeafLoops:
+class LeafLoops(Struct, frozen=True):
     """Loops over the parameters of one leaf; what they do not bound is in `description.uncovered`."""
 
     region: str
@@ -55,8 +55,7 @@ class LeafLoops:
     """Asserts, quoted, of which the loops say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeafPoints:
+class LeafPoints(Struct, frozen=True):
     """The points of given domains with which one leaf runs, at values of all else."""
 
     region: str

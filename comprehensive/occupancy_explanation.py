@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation
@@ -24,6 +25,7 @@ from comprehensive.kernel_levels import automatic_choices, of_kernels
 from comprehensive.machine.device import Device, device_of
 from comprehensive.occupancy_tuning.level import Timed
 from comprehensive.plan.versions import KernelKey
+from comprehensive.records import replace
 from comprehensive.report.levels_text import Shown
 from comprehensive.report.plateau_text import to_document, to_lines
 from comprehensive.tuning.candidates import shown as shown_parameters
@@ -33,16 +35,14 @@ from comprehensive.values import Rational
 _Place: TypeAlias = tuple[str, str, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """Files with measured times: of levels, and the winners of `tune`; None where there are none."""
 
     measured: Path | None = None
     tuned: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """A kernel that runs, for people ``of`` a leaf or tile: its levels, None where none are known."""
 
     of: str

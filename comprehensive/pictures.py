@@ -6,8 +6,9 @@ In: a compilation, a device, values of parameters.  Out: SVG, text or a JSON doc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import ceil
+
+from msgspec import Struct
 
 from comprehensive.counters.work import UncountableError
 from comprehensive.driver import Compilation
@@ -21,6 +22,7 @@ from comprehensive.model.access_rows import rows
 from comprehensive.model.block_shape import block_shape, with_sweeps
 from comprehensive.model.staged_copies import staged_copies
 from comprehensive.model.values import wide_value
+from comprehensive.records import replace
 from comprehensive.report.access_svg import accesses_svg
 from comprehensive.report.accesses import Accesses, document, to_text
 from comprehensive.report.tile_svg import tiles_svg
@@ -29,8 +31,7 @@ from comprehensive.report.tiles import document as tiles_document
 from comprehensive.values import Rational, value_error
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The warp that is looked at: its number in the block, and the block's along x, y and z."""
 
     block: tuple[int, ...] = (0, 0, 0)

@@ -12,10 +12,11 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError
 
@@ -71,8 +72,7 @@ def accepted(maker: Callable[..., object], given: Mapping[str, object]) -> dict[
     return {name: value for name, value in given.items() if name in parameters}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ForeignStrategy:
+class ForeignStrategy(Struct, frozen=True, eq=False):
     """A strategy of a third party; ``owner`` is what messages call it."""
 
     wrapped: Any
@@ -118,8 +118,7 @@ class ForeignStrategy:
         return _blaming(self.owner, outcome)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ForeignCounter:
+class ForeignCounter(Struct, frozen=True, eq=False):
     """A counter of a third party; ``owner`` is what messages call it."""
 
     wrapped: Any

@@ -17,11 +17,12 @@ tried before the defaults, what ``--counters`` names is evaluated after them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from comprehensive.plugins import PlugInError, accepted, plug_in
 
@@ -86,8 +87,7 @@ class RegistryError(Exception):
     """A name is unknown or taken twice, or what has it is of no use; the message says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Registry(Generic[T]):
+class Registry(Struct, Generic[T], frozen=True):
     """Named things of one kind, in order: the built-in ones, then those of third parties by name."""
 
     what: str

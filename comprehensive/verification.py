@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.codegen.levels import with_levels
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
@@ -37,6 +38,7 @@ from comprehensive.optimize.tree import Leaf, Tree
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.poly.row_lengths import assert_on_rows
+from comprehensive.records import replace
 from comprehensive.runtime.serial import SerialBuildError
 from comprehensive.soundness.difference import values_text
 from comprehensive.soundness.emulated import ROUNDING, TIME_IS_OVER, LeafRuns, build, not_run, run_leaves
@@ -64,8 +66,7 @@ CONDITIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """One statement; ``evidence`` says how far it was checked or why not, ``failures`` what is wrong."""
 
     name: str
@@ -74,8 +75,7 @@ class Condition:
     failures: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RegionReport:
+class RegionReport(Struct, frozen=True):
     """The verdicts on one region.
 
     ``endless`` names the loop of the source that the interpreter gave up on, if there is one.
@@ -86,8 +86,7 @@ class RegionReport:
     endless: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The verdicts on a program; ``runs`` is None where running the code was not asked for."""
 
     regions: tuple[RegionReport, ...]
@@ -312,8 +311,7 @@ def _condition(
     return Condition(name, State.HOLDS, evidence)
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(Struct, frozen=True):
     """A sample with its data and what the source makes of it; ``step`` stands for scalars of the host."""
 
     sample: Sample

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "comprehensive"
 
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("records",),
     ("collection", "data", "diagnostics", "watch"),
     ("diagnostic_pages",),
     ("algebra",),
@@ -76,7 +77,7 @@ RANK = {name: rank for rank, group in enumerate(ORDER) for name in group}
 
 # Stricter than the order: what these may import of the tool besides themselves.
 ONLY = {
-    "optimize": {"algebra", "diagnostics", "watch"},
+    "optimize": {"algebra", "diagnostics", "records", "watch"},
     "ptx": {"collection", "data", "diagnostics", "machine", "toolchain"},
     "sass": {"data", "diagnostics", "machine", "toolchain", "ptx"},
     "toolchain": {"data", "diagnostics"},
@@ -91,6 +92,7 @@ ONLY = {
         "metafork",
         "plan",
         "poly",
+        "records",
         "schedule",
     },
     "strategies": {
@@ -103,6 +105,7 @@ ONLY = {
         "metafork",
         "optimize",
         "poly",
+        "records",
         "schedule",
         "toolchain",
     },
@@ -136,6 +139,22 @@ OWNERS = {
     "pygls": {"language_server"},
     "lsprotocol": {"language_server"},
 }
+# What runs where nothing but Python is installed, in whole or in part: beside a GPU, in the place of ptxas.
+PLAIN = {
+    "calibration",
+    "collection",
+    "data",
+    "diagnostics",
+    "machine",
+    "occupancy_tuning",
+    "ptx",
+    "runtime",
+    "sass",
+    "toolchain",
+    "tuning",
+    "watch",
+}
+OWNERS["msgspec"] = {name for group in ORDER for name in group} - PLAIN
 HEAVY = ("sympy", "z3", "islpy", "flint", "numpy", "lark", "jinja2")
 
 

@@ -11,15 +11,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial, Scalar
 from comprehensive.algebra.system import System
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Struct, frozen=True):
     """An irreducible polynomial in the free symbols that is 0 where an atom may change its truth.
 
     `equations` are those atoms as they were before values were put in, with `==`; none for the edge of a box.
@@ -29,8 +29,7 @@ class Boundary:
     equations: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Specialized:
+class Specialized(Struct, frozen=True):
     """Systems with values put in; None stands for one that no point satisfies any more."""
 
     symbols: tuple[str, ...]

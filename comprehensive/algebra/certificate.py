@@ -17,43 +17,39 @@ in two cases, in each of which one more atom is given; together the cases say no
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial
 from comprehensive.algebra.rounding import rounded
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """A product: `coefficient` times the polynomials of earlier lines, given by their numbers."""
 
     coefficient: Fraction
     factors: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """The atom is one of those that contradict each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """The polynomial of the line is the sum of the products."""
 
     products: tuple[Product, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rounded:
+class Rounded(Struct, frozen=True):
     """The line is what an earlier one says of integers."""
 
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Squared:
+class Squared(Struct, frozen=True):
     """The line says that the square of `root` is not negative."""
 
     root: Polynomial
@@ -62,14 +58,12 @@ class Squared:
 Reason = Given | Sum | Rounded | Squared
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     atom: Atom
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
+class Cases(Struct, frozen=True):
     """A distinction of cases, `first` and its complement, each with its proof.
 
     Every point satisfies one of them (every integer point, where both are rounded).
@@ -80,8 +74,7 @@ class Cases:
     proofs: tuple[Certificate, Certificate]
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Struct, frozen=True):
     """Lines of which the last is false, or a distinction of cases after the lines."""
 
     lines: tuple[Line, ...]

@@ -11,11 +11,11 @@ Shares `P_*` are sought among the multiples of 1/1024.  All is exact, so that a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.points import Point, plan_for
@@ -28,8 +28,7 @@ _FITS = 1 << 50
 _MOST = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """A system as it is known at the points of the pool.
 
     `low` and `high` are the bounds of the solved symbols; `inside` is where the atoms without them hold and

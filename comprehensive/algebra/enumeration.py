@@ -13,8 +13,9 @@ and Python's own otherwise.  numpy is loaded by the first call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.algebra.domains import Domain
 from comprehensive.algebra.polynomial import Scalar
@@ -43,8 +44,7 @@ _MOST_VALUES = 1 << 44
 _WIDE = 1 << 63
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class Points(Struct, frozen=True, eq=False):
     """Points in lexicographic order; `columns[i][j]` is the value of `names[i]` at the j-th of them."""
 
     names: tuple[str, ...]
@@ -121,8 +121,7 @@ def _ascending(name: str, domain: Domain) -> Domain:
 # --- the plan: for each variable its values, and what is asked when it is chosen
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Axis:
+class _Axis(Struct, frozen=True, eq=False):
     """The values of a domain by index."""
 
     values: Domain
@@ -139,8 +138,7 @@ class _Axis:
         return steps * self.values.step + self.values.start
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(Struct, frozen=True):
     """A demand, and how it depends on the variable that is chosen when it is asked."""
 
     demand: Demand
@@ -150,8 +148,7 @@ class _Test:
     """The `direction` of the demand in that variable."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
+class _Level(Struct, frozen=True):
     axis: _Axis
     tests: tuple[_Test, ...]
 
@@ -233,8 +230,7 @@ def _prefix(level: _Level, trend: int, columns: Sequence[Column], size: int) -> 
     return count
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Line:
+class _Line(Struct, frozen=True, eq=False):
     """A demand at given partial points, as a polynomial in the next variable."""
 
     coefficients: tuple[Column, ...]

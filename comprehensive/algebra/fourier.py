@@ -9,9 +9,10 @@ among facts is one of known atoms and can be written down as a proof (`proof.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial
@@ -20,8 +21,7 @@ from comprehensive.algebra.signs import Sign, lower_bounds, sign_on, split_linea
 from comprehensive.algebra.symbols import is_integer_symbol
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fact:
+class Fact(Struct, frozen=True, eq=False):
     """An atom that follows from `sources`, which are atoms of the original system; `reason` says how."""
 
     atom: Atom
@@ -34,8 +34,7 @@ Bounds = Mapping[str, tuple[Fraction, Fact]]
 """The largest known lower bound of symbols, and the fact that says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A bound: `slope * x + rest REL 0` from below or `rest - slope * x REL 0` from above, with slope > 0.
 
     This is `sign` (1 or -1) times the polynomial of `fact`; `supports` say that the slope is positive.
@@ -49,45 +48,39 @@ class Bound:
     supports: Bounds
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Struct, frozen=True):
     """A symbol lies between two bounds."""
 
     below: Bound
     above: Bound
 
 
-@dataclass(frozen=True, slots=True)
-class Rounding:
+class Rounding(Struct, frozen=True):
     """The reason of a fact which is another one rounded to integers."""
 
     fact: Fact
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Struct, frozen=True):
     """The fact is false where every symbol is at least its bound."""
 
     fact: Fact
     supports: Bounds
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
+class Combination(Struct, frozen=True):
     """A sum of products of facts, each with a coefficient."""
 
     parts: tuple[tuple[Fraction, tuple[Fact, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Square:
+class Square(Struct, frozen=True):
     """The fact is that the square of this polynomial is not negative."""
 
     root: Polynomial
 
 
-@dataclass(frozen=True, slots=True)
-class Branching:
+class Branching(Struct, frozen=True):
     """False facts for two cases, of which one holds everywhere; the atom of its case is given to each."""
 
     first: Atom
@@ -96,8 +89,7 @@ class Branching:
     right: Fact
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
+class Bracket(Struct, frozen=True):
     """The facts about one symbol, sorted by what they say of it.
 
     Bounds from below, from above, the facts without it, and those that are no bound: not linear in it, or with

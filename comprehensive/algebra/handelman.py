@@ -11,9 +11,10 @@ Handelman for polynomials).  Which combination, an exact linear program says, wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
+
+from msgspec import Struct
 
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
@@ -37,8 +38,7 @@ _HIGHEST_DEGREE = 6
 Monomial = tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     """A product of facts; `shifted` is its polynomial in `symbol - bound`."""
 
     factors: tuple[Fact, ...]

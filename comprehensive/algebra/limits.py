@@ -8,8 +8,9 @@ An atom bounds a variable where its coefficient has a known sign, or where its p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial, sum_of
@@ -19,8 +20,7 @@ from comprehensive.algebra.signs import split_linear
 from comprehensive.algebra.tidy import without_factors
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A limit `polynomial >= 0` (`> 0`), which bounds `name` from below or above where earlier levels hold."""
 
     name: str
@@ -47,8 +47,7 @@ class Limit:
         return f"{value} {sign} {self.name}" if self.below else f"{self.name} {sign} {value}"
 
 
-@dataclass(frozen=True, slots=True)
-class MonotoneLimit:
+class MonotoneLimit(Struct, frozen=True):
     """A limit whose polynomial is monotone in the variable.
 
     Linear: `slope * x + rest` from below, `rest - slope * x` from above, with a positive slope.  Otherwise monotone
@@ -62,8 +61,7 @@ class MonotoneLimit:
     strictly: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class LimitsOnVariable:
+class LimitsOnVariable(Struct, frozen=True):
     """The bounds that atoms put on one variable; `checks` are the atoms that are no bounds."""
 
     lower: tuple[MonotoneLimit, ...]

@@ -12,11 +12,12 @@ arithmetic on doubles, the same on every machine, and only a guide: what is retu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.points import Plan, Point, complete, is_integral
@@ -146,8 +147,7 @@ def _range(atoms: Iterable[Atom], name: str) -> tuple[float, float]:
 # --- how much is violated
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
+class _Sums(Struct, frozen=True, eq=False):
     """Polynomials, one a row: coefficients by term, and for each term the columns whose product it is.
 
     Column 0 is the constant 1; column i + 1 is symbol i.
@@ -171,8 +171,7 @@ class _Sums:
         return positive, negative
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Landscape:
+class _Landscape(Struct, frozen=True, eq=False):
     """All demands: `checks >= 0` (`== 0` where `equations` says so), and for each solved symbol its bounds."""
 
     checks: _Sums

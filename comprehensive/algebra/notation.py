@@ -9,12 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Term:
+
+class Term(Struct, frozen=True):
     """The term `coefficient * product of name**power`; powers are positive, and sorted by name in polynomials."""
 
     coefficient: Fraction

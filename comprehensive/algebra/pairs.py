@@ -11,8 +11,9 @@ All facts are rounded to what they say of integers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.fourier import (
@@ -36,8 +37,7 @@ from comprehensive.algebra.symbols import is_integer_symbol
 FALSE = Atom(Polynomial(-1), Relation.GE)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """Facts of which no one alone, and no two bounds with constant slopes on one symbol, are a contradiction."""
 
     facts: tuple[Fact, ...]

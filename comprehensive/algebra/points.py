@@ -8,11 +8,12 @@ others, the program parameters, are tried: points found before, then small grids
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor, prod
 from random import Random
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Scalar, plain
@@ -31,8 +32,7 @@ def is_integral(point: Mapping[str, Scalar]) -> bool:
     return all(value.denominator == 1 for name, value in point.items() if is_integer_symbol(name))
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The plan to complete a point: `free` symbols are given, `checks` hold no other, `solved` follow."""
 
     free: tuple[str, ...]

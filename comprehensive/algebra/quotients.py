@@ -12,10 +12,11 @@ about the value may then be negated. The symbol is named by its quotient, so tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, at_least, at_most, less
 from comprehensive.algebra.comparison import DenominatorError
@@ -31,8 +32,7 @@ SignsOf = Callable[[Polynomial], SignSet]
 """The signs that a polynomial may have: `Signs(atoms).of`, with the definitions of its symbols among the atoms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quotient:
+class Quotient(Struct, frozen=True):
     """The quotient `above / below`, rounded up or down, for which `symbol` stands.
 
     `below` is positive, and the value is at least `least`, if that is known.
@@ -113,8 +113,7 @@ def monotone(quotients: Sequence[Quotient], atoms: Sequence[Atom]) -> tuple[Atom
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Defined:
+class Defined(Struct, frozen=True):
     """A value and the quotients in it: it is what was asked for at every point where `definition` holds."""
 
     value: Polynomial
@@ -126,8 +125,7 @@ class Defined:
         return tuple(atom for quotient in self.quotients for atom in quotient.definition)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fraction:
+class _Fraction(Struct, frozen=True):
     """The fraction `above / below` with integer coefficients, `below` positive."""
 
     above: Polynomial

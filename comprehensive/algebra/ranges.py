@@ -10,9 +10,10 @@ at most the product of the widths: that bounds a sum of products, and it is a su
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation, at_least, at_most
 from comprehensive.algebra.fourier import Combination, Fact, joined
@@ -20,6 +21,7 @@ from comprehensive.algebra.polynomial import Polynomial, Scalar, plain
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.signs import constant_bound, split_linear
 from comprehensive.algebra.symbols import is_integer_symbol
+from comprehensive.records import replace
 
 Powers = tuple[tuple[str, int], ...]
 Form = dict[Powers, Scalar]
@@ -31,24 +33,21 @@ _GRAIN = Fraction(1, 64)
 _MOST_TERMS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(Struct, frozen=True):
     """The polynomial of the fact over `scale`: not negative where the fact holds."""
 
     fact: Fact
     scale: Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A constant bound of a symbol, and the distance from it."""
 
     value: Scalar
     distance: Distance
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The constant bounds of a symbol."""
 
     low: Limit | None = None
@@ -62,8 +61,7 @@ class Span:
 Box = Mapping[str, Span]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """A symbol is `image`, in distances that are named like their symbols; its own is at most `width`."""
 
     image: Form
@@ -78,8 +76,7 @@ class Origin:
 Frame = Mapping[str, Origin]
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowing:
+class Narrowing(Struct, frozen=True):
     """Two cases of which the second is a contradiction."""
 
     kept: Atom

@@ -17,10 +17,11 @@ not, are divided exactly as well, so that the columns are the whole box.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from itertools import combinations, pairwise
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.boundaries import Boundary, Specialized, specialize
@@ -31,8 +32,7 @@ from comprehensive.algebra.sign_sets import factors_of
 from comprehensive.algebra.system import System
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """The part of the plane that is looked at, edges included. ValueError where it is empty."""
 
     x_low: Fraction
@@ -47,8 +47,7 @@ class Box:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """y as a function of x: the `index`-th real root, from 0 upwards, of an irreducible polynomial in y."""
 
     polynomial: Polynomial
@@ -64,16 +63,14 @@ class Reason(Enum):
     CROSSING = "two curves meet"
 
 
-@dataclass(frozen=True, slots=True)
-class Critical:
+class Critical(Struct, frozen=True):
     """A value of x where the order of the branches may change, and the boundary polynomials that are the reason."""
 
     value: RealNumber
     reasons: tuple[tuple[Reason, tuple[Polynomial, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A set of points where no atom changes its truth: between two neighbouring branches, or on one.
 
     `below` and `above` are the branches that bound it, several where they coincide; both are the same for a cell that
@@ -92,8 +89,7 @@ class Cell:
         return self.below == self.above
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """The cells, upwards, over an open interval of x, or over the one point where `low` is `high`.
 
     `sample` is rational but over an irrational point.
@@ -110,8 +106,7 @@ class Column:
         return self.low == self.high
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(Struct, frozen=True):
     """The box, divided: `boundaries` are the curves, its own edges included; columns stand from left to right."""
 
     symbols: tuple[str, str]

@@ -8,9 +8,10 @@ All is exact integer arithmetic.  A relaxed demand is necessary; with all variab
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm, prod
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Scalar
@@ -22,16 +23,14 @@ Form = Mapping[Powers, int]
 """A polynomial with integer coefficients in variables that are known by position."""
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """A product `form * m` for an unknown `m` in an interval, where the form's sign depends on the point."""
 
     form: Form
     interval: Interval
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """The demand that `form` plus the largest values of the open products is at least 0."""
 
     form: Form

@@ -10,11 +10,12 @@ Sufficient, not necessary, and it decides nearly every prune of a real decision 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial
@@ -46,8 +47,7 @@ _PROVING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """The polynomial of an atom seen as linear in one symbol: `coefficient * name + rest`."""
 
     coefficient: Polynomial

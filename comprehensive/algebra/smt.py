@@ -12,9 +12,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 
@@ -24,8 +25,7 @@ _HIGHEST_DEGREE = 24
 _MOST_DEGREE_TIMES_BITS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The limits of a question: `resources` is z3's rlimit (3 million a second), `seconds` the watchdog's.
 
     The watchdog is for questions on which z3 overruns its rlimit, and long enough that no slow machine changes a
@@ -40,23 +40,20 @@ class Limits:
         return Limits(self.resources // parts, self.seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A satisfying assignment; a value that is not rational is given by a rational close to it."""
 
     values: Mapping[str, Fraction]
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(Struct, frozen=True):
     """Atoms of the question that contradict each other."""
 
     atoms: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """z3 gave up; why, in its words."""
 
     reason: str
@@ -95,8 +92,7 @@ def solve(atoms: Sequence[Atom], integers: Iterable[str] = (), limits: Limits | 
     return Undecided(str(solver.reason_unknown()))
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A linear program over `len(constant)` unknowns: coefficients by row, sums that must be 0 or at most 0.
 
     The unknowns are not negative, but for those that are `free`. Wanted is a combination whose constant is negative,

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import ceil, floor
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
@@ -367,8 +368,7 @@ def _searched(
     return "exhaustion", Inconsistent(exhausted) if isinstance(exhausted, tuple) else Consistent(exhausted)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """The answers of z3: one over the reals, an integer point or atoms that have none, and a rational point."""
 
     answer: smt.Answer | None

@@ -12,10 +12,11 @@ in terms of polynomials and bounded, and no clock is read, so that the answer is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, islice
 from math import ceil, floor
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, at_least, at_most
 from comprehensive.algebra.fourier import (
@@ -53,6 +54,7 @@ from comprehensive.algebra.refute import refute_facts
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.signs import Sign, constant_bound, sign_on, split_linear
 from comprehensive.algebra.symbols import is_integer_symbol
+from comprehensive.records import replace
 
 _AT_LEAST_0 = (Sign.POSITIVE, Sign.ZERO, Sign.NON_NEGATIVE)
 _MOST_FACTS = 80
@@ -100,8 +102,7 @@ def refute_by_splits(atoms: Sequence[Atom], most_work: int) -> Fact | None:
     return found if isinstance(found, Fact) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(Struct, frozen=True):
     """Facts that the box does not imply, with their forms; `order` divided the space by signs."""
 
     box: dict[str, Span]
@@ -153,8 +154,7 @@ def _root(facts: Iterable[Fact]) -> _Node:
     return _Node(box, frame, entered)
 
 
-@dataclass(slots=True)
-class _Search:
+class _Search(Struct):
     """The state that all nodes share: how to complete points, and how much work is left."""
 
     plan: Plan

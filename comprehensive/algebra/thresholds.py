@@ -12,9 +12,10 @@ A polynomial keeps its sign between two neighbouring roots, so that one sample t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.boundaries import Boundary, Specialized, specialize
@@ -23,8 +24,7 @@ from comprehensive.algebra.roots import RealNumber, ascending, between, compare,
 from comprehensive.algebra.system import System
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """A part of the line where no atom changes its truth.
 
     It is open, from `low` to `high`, or the point where both are equal.
@@ -44,8 +44,7 @@ class Interval:
         return self.low == self.high
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(Struct, frozen=True):
     """A critical value: the choice right below, at, and right above `value` is not the same.
 
     `equations` are the atoms, as equations, that change their truth there and belong to one of these choices. At an
@@ -59,8 +58,7 @@ class Threshold:
     equations: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Neighbouring intervals with one choice, joined."""
 
     low: RealNumber
@@ -71,8 +69,7 @@ class Piece:
     choice: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """The range of `symbol`: points and open intervals in turn, and the same without what changes nothing."""
 
     symbol: str

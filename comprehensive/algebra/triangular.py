@@ -13,8 +13,9 @@ checks, and where earlier variables may have values for which a later one has no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
 
 from comprehensive.algebra.atom import Atom, Relation, at_least
 from comprehensive.algebra.limits import Limit, beyond_start, cross, limits_on, monotone_limit
@@ -23,6 +24,7 @@ from comprehensive.algebra.refute import contradicts_by_sign
 from comprehensive.algebra.sign_sets import AT_LEAST_0, AT_MOST_0, EITHER, Signs
 from comprehensive.algebra.system import System
 from comprehensive.algebra.tidy import tidy, without_zeros
+from comprehensive.records import replace
 
 # A path is cut at most this often: 3^5 pieces are past what anyone reads.
 _MOST_CUTS = 5
@@ -30,8 +32,7 @@ _MOST_CUTS = 5
 _MOST_CROSSINGS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """The bounds of one variable: it lies above all lower and below all upper limits, and the checks hold."""
 
     name: str
@@ -44,8 +45,7 @@ class Level:
         return f"{self.name}: {', '.join(parts) or 'any'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Levels in the order of the variables; the guard holds atoms in the parameters alone."""
 
     guard: tuple[Atom, ...]
@@ -58,8 +58,7 @@ class Piece:
         return (*self.guard, *limits, *(atom for level in self.levels for atom in level.checks))
 
 
-@dataclass(frozen=True, slots=True)
-class Uncovered:
+class Uncovered(Struct, frozen=True):
     """Atoms that a description does not turn into bounds: at which variable, and what that means."""
 
     name: str
@@ -70,8 +69,7 @@ class Uncovered:
         return f"{self.name}: {', '.join(map(str, self.atoms))}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Triangular:
+class Triangular(Struct, frozen=True):
     """The union of disjoint pieces, each with one level per variable of the order."""
 
     order: tuple[str, ...]
@@ -108,8 +106,7 @@ def triangularize(system: System, order: Sequence[str]) -> Triangular:
     return Triangular(tuple(order), parameters, pieces, tuple(uncovered))
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(Struct, frozen=True):
     """A piece in the making: atoms in the parameters and the variables that wait, levels of the others."""
 
     atoms: tuple[Atom, ...]

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.certificate import Certificate
 from comprehensive.algebra.fourier import Fact
@@ -18,8 +20,7 @@ from comprehensive.algebra.polynomial import Scalar
 from comprehensive.algebra.proof import certificate
 
 
-@dataclass(frozen=True, slots=True)
-class Consistent:
+class Consistent(Struct, frozen=True):
     """The system holds at `point`, which gives every symbol.
 
     Integers, unless the search for whole numbers was given up: then it holds over the reals at least.
@@ -46,8 +47,7 @@ class Inconsistent:
         return None if self.derivation is None else certificate(self.derivation)
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """The verdict of a solver that reached its limits; a branch whose system is unknown is kept."""
 
     reason: str

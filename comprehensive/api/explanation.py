@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive import explanation
 from comprehensive.explanation import Case, RegionExplanation
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The explanation of every region, in program order; ``str`` is what ``comprehensive explain`` prints."""
 
     regions: tuple[RegionExplanation, ...]

@@ -8,6 +8,8 @@ from functools import cached_property
 from html import escape
 from types import MappingProxyType
 
+from msgspec import Struct
+
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.api.system import System
 from comprehensive.codegen.cuda import print_kernel
@@ -40,8 +42,7 @@ class Count:
         return f"{self.name} = {self.value} [{self.source}], limit {self.limit}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Leaf:
+class Leaf(Struct, frozen=True, eq=False, dict=True):
     """A leaf of the tree of a region; ``source`` and ``kernel`` are its code in MetaFork and in CUDA."""
 
     compilation: Compilation

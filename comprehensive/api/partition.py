@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive import parameter_space
 from comprehensive.report.partition_words import Titled
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Partition:
+class Partition(Struct, frozen=True):
     """A line or a plane of parameters, divided exactly among leaves and dead ends.
 
     One for every region that has the parameters; ``str`` is what ``comprehensive tree --region`` prints.

@@ -9,12 +9,13 @@ module.matmul(n, a, b, c)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from comprehensive import explanation, generate, parameter_space
 from comprehensive.api.explanation import Explanation
@@ -32,12 +33,12 @@ from comprehensive.generate import Written
 from comprehensive.machine.device import load_device
 from comprehensive.plan.interface import Argument, interface
 from comprehensive.plan.plan import FunctionPlan, ProgramPlan
+from comprehensive.records import replace
 from comprehensive.tree_forms import tree_form
 from comprehensive.values import Rational, demand_levels, demand_no_quotients, value_error
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Function:
+class Function(Struct, frozen=True, eq=False):
     """A C function with regions: what callers of the generated function pass, and its regions in order."""
 
     plan: FunctionPlan
@@ -63,8 +64,7 @@ class Function:
         return f"<function {self.name}({arguments}{', *, ' if program else ''}{program})>"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Program:
+class Program(Struct, frozen=True, eq=False, dict=True):
     """A program, compiled as ``options`` say; ``limits`` are levels of performance that its code demands.
 
     Everything is computed when it is asked for first, and stays.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
+from msgspec import Struct
+
 from comprehensive.api.leaf import Leaf, notation_of
 from comprehensive.api.system import System
 from comprehensive.api.tree import DeadEnd, Tree
@@ -33,8 +35,7 @@ class Tiling:
     """The kernel in CUDA C++, a template in the sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(Struct, frozen=True):
     """A recipe that makes no tiles of a region, and the reason."""
 
     recipe: str
@@ -44,8 +45,7 @@ class Missed:
         return f"{self.recipe}, not applied: {self.because}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Region:
+class Region(Struct, frozen=True, eq=False, dict=True):
     """A ``meta_schedule`` of a program, or a loop with a directive."""
 
     compilation: Compilation

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias, assert_never
 
+from msgspec import Struct
+
 from comprehensive import algebra
 from comprehensive.algebra import Atom
 from comprehensive.api.leaf import Leaf, notation_of
@@ -29,8 +31,7 @@ from comprehensive.report.tree_svg import trees_svg
 from comprehensive.report.tree_text import render_tree
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
+class Pruned(Struct, frozen=True):
     """A branch that no point reaches: the conditions of ``core`` contradict each other.
 
     ``edge`` is the one that leads here: ``accept``, ``refuse``, or ``root`` where the assumptions are contradictory.
@@ -60,8 +61,7 @@ class DeadEnd:
         return f"dead end {self.index} where {self.system}\n  {self.counter} = {self.value} and no strategy is left"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Branch:
+class Branch(Struct, frozen=True, eq=False):
     """A counter's value against its limit: where ``accept_if`` holds, ``accept`` goes on, and else ``refuse``."""
 
     tree: Tree
@@ -122,8 +122,7 @@ class Branch:
 Node: TypeAlias = "Branch | Leaf | DeadEnd | Pruned"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Tree:
+class Tree(Struct, frozen=True, eq=False, dict=True):
     """The decision tree of a region; ``str`` is what ``comprehensive tree`` prints below the heading.
 
     ``leaves`` are the cases in which something runs, by their numbers.

@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+from msgspec import Struct
 
 from comprehensive.bindings.errors import LoadError
 from comprehensive.bindings.extents import Extents
@@ -25,8 +26,7 @@ from comprehensive.plan.interface import Argument, Interface
 AGAIN = "generate everything again: comprehensive gen"
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedFunction:
+class DescribedFunction(Struct, frozen=True):
     """A function as a manifest describes it.
 
     ``extents`` and ``needs`` are by the names of all data.
@@ -37,8 +37,7 @@ class DescribedFunction:
     needs: Mapping[str, Needs]
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct, frozen=True):
     """A manifest, checked against the files beside it.
 
     ``texts`` are header and kernels by file name; ``kernels`` names the latter, ``embedded`` the source with compiled

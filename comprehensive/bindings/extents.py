@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
@@ -15,8 +16,7 @@ from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.expression_text import expression
 
 
-@dataclass(frozen=True, slots=True)
-class Extents:
+class Extents(Struct, frozen=True):
     """The extents of an array.
 
     ``dims`` are expressions of C over the scalar arguments, whose ``types`` count; None where the size is

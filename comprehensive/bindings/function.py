@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from operator import index
@@ -21,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.bindings.described import DescribedFunction
 from comprehensive.bindings.errors import LaunchError, LoadError
@@ -53,8 +53,7 @@ STATUS: Mapping[int, str] = MappingProxyType(
 """The messages of ``<function>_strerror``, by status."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launched:
+class Launched(Struct, frozen=True):
     """The outcome of a call: what it has launched.
 
     ``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are
@@ -73,8 +72,7 @@ class Launched:
     """The progress of that search, or why there is none; empty where it is not asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The kernel that a call would run, as :class:`Launched` has it, with its program parameters and tile."""
 
     leaf: int
@@ -365,8 +363,7 @@ class GeneratedFunction:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """A sorted call: ``parameters`` are all members of the parameters or None, ``machine`` likewise."""
 
     given: Mapping[str, Any]

@@ -10,11 +10,11 @@ takes, through cuda-core, what has DLPack or ``__cuda_array_interface__``.  Noth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.bindings.errors import LoadError
 
@@ -24,8 +24,7 @@ LEGACY_STREAM = 1
 """The default stream, which waits for all others; 0 has no meaning in DLPack."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """Data that ``owner`` keeps alive; ``dtype`` is numpy's, ``shape`` in elements."""
 
     address: int

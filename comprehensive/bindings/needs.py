@@ -10,8 +10,9 @@ What is not known is not asked for, so that no call is refused that stays inside
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Binary, Call, Cast, Expr, IntLiteral, Name, Unary
@@ -19,8 +20,7 @@ from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.expression_text import expression
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsCase:
+class NeedsCase(Struct, frozen=True):
     """A case of a need: ``value`` counts where all of ``where`` holds."""
 
     value: Expr
@@ -39,8 +39,7 @@ class NeedsCase:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """The cases of one pointer; nothing is needed where there are none."""
 
     elements: tuple[NeedsCase, ...] = ()

@@ -53,11 +53,10 @@ def check_command(
 
     What cannot be checked is shown as `--` and counted in the last line; it is an error under -Werror only.
     """
-    from dataclasses import replace
-
     from comprehensive import verification
     from comprehensive.embedding.compiled import KernelCompiler
     from comprehensive.embedding.demoted import own_passes
+    from comprehensive.records import replace
     from comprehensive.soundness.rewritten import rewritten
 
     definitions, compile_options = configured(source, definitions, compile_options)

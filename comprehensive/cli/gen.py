@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from comprehensive.cli.progress import command_watch, time_limit_option
 from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of
 from comprehensive.diagnostics import to_json
+from comprehensive.records import replace
 
 if TYPE_CHECKING:
     from comprehensive.driver import Options

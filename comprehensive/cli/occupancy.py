@@ -7,7 +7,6 @@ comprehensive occupancy heat3d.mf --measure -D n=256 --svg curve.svg
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from comprehensive.cli.options import (
 )
 from comprehensive.cli.reporting import compile_source, print_json, reporting, serial_program
 from comprehensive.cli.values import assignments_of
+from comprehensive.records import replace
 
 DEVICE = "h200"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from comprehensive.cli.reporting import (
     serial_program,
 )
 from comprehensive.cli.values import assignments_of, domains_of, pipelines_of, sizes_of
+from comprehensive.records import replace
 
 
 @click.command("tune")

@@ -16,7 +16,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from comprehensive.codegen.source_lines import HOST_CODE, origins
@@ -29,6 +28,7 @@ from comprehensive.diagnostics import (
     SourceFile,
     Span,
 )
+from comprehensive.records import replace
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.headers import include_directories

@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never, overload
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import AGAIN, Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
 from comprehensive.loops.types import type_of
@@ -44,13 +45,13 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.records import replace
 
 _Types: TypeAlias = defaultdict[str, ScalarType]
 """What is not declared is an ``int``: ``threadIdx.x``, a constant of a template."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Functions:
+class _Functions(Struct, frozen=True):
     """CUDA's conversions of a type; ``header`` declares them, and ``name`` is in all their names and in no other."""
 
     header: str

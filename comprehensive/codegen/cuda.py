@@ -6,8 +6,9 @@ In: a :class:`Kernel`.  Out: the text of its ``__global__`` function, laid out a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never, cast
+
+from msgspec import Struct
 
 from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.conversions import storage_headers, with_conversions
@@ -160,8 +161,7 @@ def _box(box: Box) -> str:
     return f"cf_box<{constants}> {box.name}({numbers});"
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
+class _Style(Struct, frozen=True):
     """The style in which statements are printed: with marks of their lines or without, and which updates are atomic."""
 
     marked: bool

@@ -14,7 +14,8 @@ below is JavaScript where a page is printed (`comprehensive report`): the same e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, System
 from comprehensive.kernel_ir.c_expr import count, difference, is_wide, wide
@@ -28,6 +29,7 @@ from comprehensive.plan.host_scalars import over_arguments
 from comprehensive.plan.interface import Argument, Interface, fresh
 from comprehensive.plan.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.plan.sizes_read import bounded_names, decided, identifiers, selection_sizes, shape_names
+from comprehensive.records import names_of, replace
 
 # The field of `cf_machine` for every machine parameter.
 MACHINE_FIELDS: Mapping[str, str] = {
@@ -50,8 +52,7 @@ MACHINE_FIELDS: Mapping[str, str] = {
 _RELATIONS = {Relation.GE: "CF_AT_MOST", Relation.GT: "CF_LESS", Relation.EQ: "CF_EQUAL"}
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A condition ``needed relation available``; the sides are C text, ``kind`` is one of the header's."""
 
     text: str
@@ -63,8 +64,7 @@ class Fact:
     """The symbols that it reads, each with its highest power."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """A leaf, or with a negative number a dead end: the positions of its conditions."""
 
     leaf: int
@@ -72,8 +72,7 @@ class Case:
     comment: str
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """A condition that comes before the case discussion; ``condition`` is C text, 0 where it is violated."""
 
     text: str
@@ -82,8 +81,7 @@ class Guard:
     available: str
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """The names of the generated functions' own parameters, chosen so that they hide no name of the user."""
 
     machine: str
@@ -98,8 +96,7 @@ class Names:
     chosen: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
+class Dispatch(Struct, frozen=True):
     """Everything that selection for one region is printed from."""
 
     name: str
@@ -124,7 +121,7 @@ class Dispatch:
 
 def names_beside(taken: Iterable[str]) -> Names:
     used = frozenset(taken)
-    return Names(*(fresh(field, used) for field in Names.__dataclass_fields__))
+    return Names(*(fresh(field, used) for field in names_of(Names)))
 
 
 def dispatch(region: RegionPlan, host: Interface, language: Language = C) -> Dispatch:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.codegen.dispatch import (
     Dispatch,
@@ -26,6 +27,7 @@ from comprehensive.loops.sizes import sizes
 from comprehensive.plan.default_search import LARGEST_EXPONENT, coarse_exponents, known_early, neighbours
 from comprehensive.plan.interface import Argument, Interface, interface
 from comprehensive.plan.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
+from comprehensive.records import names_of, replace
 
 INTERFACE_VERSION = 4
 """The version of the part that generated headers share; raised with every incompatible change of it."""
@@ -41,8 +43,7 @@ HostValues: TypeAlias = tuple[tuple[Argument, str], ...] | None
 """Host scalars with their values as C text, in order; None where one is known at the launch only."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionView(Dispatch):
+class RegionView(Dispatch, frozen=True):
     """A :class:`Dispatch` whose texts are C literals, with the parameter lists of its functions."""
 
     cases_length: int
@@ -72,8 +73,7 @@ class RegionView(Dispatch):
         return self.host_values is not None
 
 
-@dataclass(frozen=True, slots=True)
-class TunedView:
+class TunedView(Struct, frozen=True):
     """A row of tuned parameters as C text."""
 
     device: str
@@ -82,8 +82,7 @@ class TunedView:
     comment: str
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionView:
+class FunctionView(Struct, frozen=True):
     name: str
     params_type: str
     program: tuple[Argument, ...]
@@ -129,8 +128,7 @@ class FunctionView:
     """The arguments whose values rows of tuned parameters are for."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderView:
+class HeaderView(Struct, frozen=True):
     version: str
     input_name: str
     stem: str
@@ -357,7 +355,7 @@ def _unused(region: Dispatch) -> tuple[str, ...]:
 
 def _quoted(region: Dispatch) -> dict[str, Any]:
     """The fields of a dispatch, their texts as C literals and comments."""
-    return {field.name: getattr(region, field.name) for field in fields(Dispatch)} | {
+    return {name: getattr(region, name) for name in names_of(Dispatch)} | {
         "smallest": tuple(replace(guard, text=c_string(guard.text)) for guard in region.smallest),
         "preconditions": tuple(replace(guard, text=c_string(guard.text)) for guard in region.preconditions),
         "facts": tuple(replace(fact, text=c_string(fact.text)) for fact in region.facts),

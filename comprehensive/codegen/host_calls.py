@@ -13,8 +13,9 @@ the overloads in the function that it stands in, and the text of the user stays 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Span
 from comprehensive.metafork.ast import Function, HostAssert
@@ -31,8 +32,7 @@ nearbyint rint round sin sinh sqrt tan tanh tgamma trunc
 _OF_TWO_NUMBERS = "atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder"
 
 
-@dataclass(frozen=True, slots=True)
-class Prototype:
+class Prototype(Struct, frozen=True):
     """A function of C99's math.h or stdlib.h that has overloads in C++; ``parameters`` are types."""
 
     result: str
@@ -77,8 +77,7 @@ _NOT_GENERIC = frozenset(("abs", "div", "modf"))
 """These are no macros of tgmath.h, which makes the others choose by type in C, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostCalls:
+class HostCalls(Struct, frozen=True):
     """The functions of the C library that a file may call in host code.
 
     ``known`` are the functions that mean those of the C library in a file; its ``macros`` mention

@@ -8,7 +8,8 @@ In: the bytes of a fatbin and the symbols in it.  Out: an :class:`Image`, by whi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.plan.versions import KernelKey
 
@@ -16,8 +17,7 @@ _A_LINE = 5
 """Numbers of the array in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedKernel:
+class EmbeddedKernel(Struct, frozen=True):
     """A kernel in an image: its symbol, and what passes have changed of its launch."""
 
     symbol: str
@@ -29,8 +29,7 @@ class EmbeddedKernel:
     """The number of warps that such a launch keeps on a multiprocessor at a time; 0 says as many as fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """The ``data`` of a fatbin for the C source ``file``; ``targets`` says in words what devices it is for.
 
     ``kernels`` are the versions of every kernel, the original one first; None where it has none of a number.

@@ -10,9 +10,10 @@ In: the plan of a region and what it is called with.  Out: a :class:`RegionSourc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Protocol
+
+from msgspec import Struct
 
 from comprehensive.codegen.dispatch import Dispatch, dispatch
 from comprehensive.codegen.header_view import RegionView
@@ -40,8 +41,7 @@ class KernelNames(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AsFunctions:
+class AsFunctions(Struct, frozen=True):
     """Kernels of the same translation unit, by their addresses."""
 
     def kernel(self, name: str, constants: Sequence[int]) -> tuple[str, ...]:
@@ -52,8 +52,7 @@ class AsFunctions:
         return symbol
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """A C expression with the source text that it computes."""
 
     value: str
@@ -68,8 +67,7 @@ class Extent:
         return "" if not self.comment or is_said else f" // {self.comment}"
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+class Local(Struct, frozen=True):
     """A kernel argument that the host computes: ``value`` must fit into ``type``."""
 
     type: str
@@ -87,8 +85,7 @@ class Local:
         return c_string(self.value.comment)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelLaunch:
+class KernelLaunch(Struct, frozen=True):
     """The launcher of one kernel; grid and block have three extents, x first."""
 
     name: str
@@ -112,8 +109,7 @@ class KernelLaunch:
     words: Extent
 
 
-@dataclass(frozen=True, slots=True)
-class TileInstance:
+class TileInstance(Struct, frozen=True):
     """One instance of a kernel over tiles: its number as callers ask for it, from 1 on, and as leaves are numbered."""
 
     leaf: int
@@ -122,8 +118,7 @@ class TileInstance:
     """The arguments with which the launcher of the region calls that of the tile."""
 
 
-@dataclass(frozen=True, slots=True)
-class TileSource:
+class TileSource(Struct, frozen=True):
     """The launcher of a kernel over tiles, which takes the sizes as arguments."""
 
     kernel_number: str
@@ -138,8 +133,7 @@ class TileSource:
     """The sweeps left of this loop; 1 where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionSource:
+class RegionSource(Struct, frozen=True):
     """The launcher of a region: selection, then the launcher of the leaf."""
 
     name: str

@@ -7,7 +7,8 @@ the region: the tables of each kernel, the numbers that they point to, and the p
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.codegen.dispatch import Dispatch
 from comprehensive.kernel_ir.axes import axis_extents
@@ -22,13 +23,13 @@ from comprehensive.plan.left_out import leaves_out, shares
 from comprehensive.plan.plan import LeafPlan, RegionPlan
 from comprehensive.plan.profile import number_name
 from comprehensive.plan.sizes_read import cost_sizes
+from comprehensive.records import replace
 
 END = -1
 """The number that stands behind the origins of an access."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeafTables:
+class LeafTables(Struct, frozen=True):
     """The sites that kernels have in common as initialisers, and what a launch of one of these kernels is."""
 
     leaves: tuple[tuple[int, int], ...]
@@ -55,8 +56,7 @@ class LeafTables:
         return f"{''.join(others)}{usual}u"
 
 
-@dataclass(frozen=True, slots=True)
-class LeafCosts:
+class LeafCosts(Struct, frozen=True):
     """The tables and texts from which the header computes the costs of all leaves of a region."""
 
     parameters: str

@@ -7,11 +7,11 @@ P_occupancy*W_SM <= ceil(B/32)*blocks  at P_occupancy = 1/2   -->   W_SM <= 2*ce
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 
 from comprehensive.algebra import System
 from comprehensive.plan.plan import ProgramPlan, RegionPlan
+from comprehensive.records import replace
 
 
 def with_levels(plan: ProgramPlan, levels: Mapping[str, int | Fraction]) -> ProgramPlan:

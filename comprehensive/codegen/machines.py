@@ -8,12 +8,12 @@ In: a plan and devices of machine files.  Out: the plan with a :class:`MeasuredM
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.plan.plan import MeasuredMachine, ProgramPlan
+from comprehensive.records import replace
 
 
 def with_machines(plan: ProgramPlan, devices: Sequence[Device]) -> ProgramPlan:

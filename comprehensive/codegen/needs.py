@@ -12,7 +12,8 @@ rounds down.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
@@ -28,16 +29,14 @@ from comprehensive.poly.model import Constraint, c_text
 from comprehensive.poly.touched import Reached, touched
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsCase:
+class NeedsCase(Struct, frozen=True):
     """A case of a need: ``value`` counts where all of ``where`` holds; conditions are tested in their order."""
 
     value: str
     where: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """The elements that a call surely touches behind a pointer.
 
     ``unknown`` are references that may touch more, each with the reason.

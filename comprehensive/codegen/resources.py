@@ -7,9 +7,10 @@ architecture at full shared-memory carve-out, for instances: a leaf's depends on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import program_unit
@@ -22,8 +23,7 @@ from comprehensive.toolchain.registers import counting_nvcc, usages_of
 from comprehensive.toolchain.usage import Usage, usage_of
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(Struct, frozen=True):
     """The resources of all kernels of a program.
 
     ``source`` is who counted, ``usages`` are by symbol.

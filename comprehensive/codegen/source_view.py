@@ -7,7 +7,8 @@ In: a :class:`ProgramPlan`, and the texts of its kernels or their :class:`Image`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.codegen.conversions import storage_headers
 from comprehensive.codegen.dispatch import Guard, as_size
@@ -22,10 +23,10 @@ from comprehensive.kernel_ir.c_expr import c_comment, c_string
 from comprehensive.metafork.file_scope import file_scope
 from comprehensive.plan.interface import Argument, interface
 from comprehensive.plan.plan import FunctionPlan, ProgramPlan
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionSource:
+class FunctionSource(Struct, frozen=True):
     name: str
     params_type: str
     machine_name: str
@@ -72,16 +73,14 @@ class FunctionSource:
     host_arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class MachineView:
+class MachineView(Struct, frozen=True):
     """Speeds of devices of a name, which is a C literal."""
 
     name: str
     speeds: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceView:
+class SourceView(Struct, frozen=True):
     version: str
     input_name: str
     stem: str

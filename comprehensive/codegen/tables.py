@@ -8,7 +8,8 @@ In: regions.  Out: a :class:`Table` for each array, from which its definition is
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.metafork.printer import print_expr
 from comprehensive.plan.plan import RegionPlan
@@ -17,8 +18,7 @@ _A_LINE = 8
 """Elements of a constant array in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A constant array of the file in the memory of the device: ``symbol`` there, ``name`` in regions that read it."""
 
     type: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, System
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, guard
@@ -24,8 +25,7 @@ from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.schedule.instances import Instance
 
 
-@dataclass(frozen=True, slots=True)
-class WorkRow:
+class WorkRow(Struct, frozen=True):
     """A ``cf_tile_work`` of the header."""
 
     rows: str
@@ -33,8 +33,7 @@ class WorkRow:
     comment: str
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceCost:
+class InstanceCost(Struct, frozen=True):
     """An instance with how large a launch of it is; the texts are C."""
 
     number: int
@@ -56,8 +55,7 @@ class InstanceCost:
     """The bytes of the elements that tensor cores multiply; 0 where there are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class TileCosts:
+class TileCosts(Struct, frozen=True):
     """The data from which the header computes the costs of all tiles of a region, register tiles first."""
 
     parameters: str

@@ -9,8 +9,9 @@ number counts what is known of its divisors by powers of two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from comprehensive.counters.lanes import bank_share, turns
 from comprehensive.counters.shares import WeightedShare, share_of_accesses
@@ -20,8 +21,7 @@ from comprehensive.machine.sites import BANKS
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class BankEfficiency:
+class BankEfficiency(Struct, frozen=True):
     """Turns in which shared memory could serve a block, over those that it takes."""
 
     name: str = "bank_efficiency"

@@ -9,7 +9,7 @@ that is not a number, as a row's length, is taken to bring every lane to a secto
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.counters.lanes import sector_share
 from comprehensive.counters.shares import WeightedShare, share_of_accesses
@@ -18,8 +18,7 @@ from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Coalescing:
+class Coalescing(Struct, frozen=True):
     """Bytes that a block uses of global memory, over those of the sectors that are moved for it."""
 
     name: str = "coalescing"

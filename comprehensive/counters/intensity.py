@@ -11,7 +11,8 @@ of tiles once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial, RationalFunction, at_least
 from comprehensive.counters.assumptions import assumptions
@@ -24,8 +25,7 @@ from comprehensive.optimize.protocols import Evaluation, Kind
 _BALANCE = Polynomial.symbol("O_W")
 
 
-@dataclass(frozen=True, slots=True)
-class Intensity:
+class Intensity(Struct, frozen=True):
     """Operations of a block over the words of global memory that it asks for, over the balance of the machine."""
 
     name: str = "intensity"

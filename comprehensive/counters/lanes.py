@@ -10,17 +10,17 @@ least share that it can have.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
 from comprehensive.machine.sites import BANKS, SECTOR_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """A part of 1; where it is not ``exact``, the least that it can be."""
 
     value: Fraction

@@ -12,7 +12,8 @@ of one for each resource (as in `occupancy.py`); what is above 1 counts as 1, si
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.algebra import Atom, Polynomial, RationalFunction
 from comprehensive.counters.assumptions import assumptions
@@ -26,8 +27,7 @@ from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class LatencyHiding:
+class LatencyHiding(Struct, frozen=True):
     """Words in flight as far as one resource allows blocks, over F_SM; other counters say what a block takes."""
 
     of: Limit

@@ -9,7 +9,7 @@ branch says which resource is short of it. A share of its own may be above 1; th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from comprehensive.algebra import RationalFunction
 from comprehensive.counters.registers import Registers
@@ -19,8 +19,7 @@ from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
+class Occupancy(Struct, frozen=True):
     """Resident warps as far as one resource goes, over W_SM; other counters say what a block takes."""
 
     of: Limit

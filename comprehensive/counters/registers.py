@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from msgspec import Struct
+
 from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.counters.liveness import max_live_words
 from comprehensive.counters.shared_words import KERNEL_NAME
@@ -36,8 +38,7 @@ def fitted_registers(live_words: int, unrolled: bool) -> int:
     return max(straight, live_words + 24) if unrolled else straight
 
 
-@dataclass(frozen=True, slots=True)
-class Registers:
+class Registers(Struct, frozen=True):
     """The estimate: maximum of live words, plus what ptxas adds."""
 
     name: str = "registers_per_thread"

@@ -12,8 +12,9 @@ all of them.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from comprehensive.algebra import (
     Atom,
@@ -51,8 +52,7 @@ _RULES = {
 }
 
 
-@dataclass
-class Residency:
+class Residency(Struct):
     """A calculation for one variant; it grows facts and quotients as values are asked for."""
 
     threads: Value

@@ -6,7 +6,7 @@ at least its value in C; the source then says ``upper bound``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.diagnostics import CompileError
@@ -15,8 +15,7 @@ from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Unary
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Threads:
+class Threads(Struct, frozen=True):
     """Threads that a block is launched with."""
 
     name: str = "threads_per_block"

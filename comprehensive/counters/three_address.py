@@ -11,8 +11,9 @@ Equal pure expressions share a register where the first dominates the second, as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct, field
 
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile
 from comprehensive.metafork.ast import (
@@ -47,22 +48,19 @@ ADDRESS_WORDS = 2
 _PREDICATES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Struct, frozen=True):
     """An instruction: the registers that it writes and reads."""
 
     writes: tuple[int, ...]
     reads: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BasicBlock:
+class BasicBlock(Struct, frozen=True):
     instructions: tuple[Instruction, ...]
     successors: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ThreeAddressCode:
+class ThreeAddressCode(Struct, frozen=True):
     """Blocks, the first one is the entry; ``words[r]`` is the width of register r."""
 
     blocks: tuple[BasicBlock, ...]
@@ -76,8 +74,7 @@ def three_address(kernel: Kernel) -> ThreeAddressCode:
     return builder.finish()
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """The result of an expression: a register, or None for a constant or a parameter."""
 
     register: int | None
@@ -87,21 +84,18 @@ class _Value:
     """Equal for equal values."""
 
 
-@dataclass(slots=True)
-class _OpenBlock:
+class _OpenBlock(Struct):
     instructions: list[Instruction] = field(default_factory=list[Instruction])
     successors: list[int] = field(default_factory=list[int])
 
 
-@dataclass(frozen=True, slots=True)
-class _Variable:
+class _Variable(Struct, frozen=True):
     register: int
     type: ScalarType
     uniform: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Pointer:
+class _Pointer(Struct, frozen=True):
     """The pointer that an array name stands for; an address into it has ``words`` words."""
 
     type: ScalarType

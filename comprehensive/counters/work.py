@@ -12,10 +12,12 @@ counted. Divisions in extents are exact quotients. What has no such count, as a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from itertools import islice, product
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.counters.shared_words import KERNEL_NAME
@@ -48,6 +50,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.terms import product as product_of
 from comprehensive.metafork.walk import assigned_scalars, elements, reads_data, statements_in
+from comprehensive.records import replace
 
 Count = RationalFunction | None
 """The number of times that something is done in a block; None where it is not known."""
@@ -81,8 +84,7 @@ class Access:
     """The reference of the kernel; two that do the same are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """The work of one block, in one case.
 
     ``waits`` counts how often a thread comes to use what it has read of global memory.
@@ -132,8 +134,7 @@ def total(counts: Iterable[Count]) -> Count:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """Values of names in terms of threads, blocks and scalars; names of data; steps of the loops around the place."""
 
     values: dict[str, Polynomial]

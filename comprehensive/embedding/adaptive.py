@@ -13,7 +13,6 @@ With ``parts`` they can be tried in parts of one launch, too (`parts.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.diagnostics import CommandLineError
@@ -28,6 +27,7 @@ from comprehensive.occupancy_tuning.level import Level
 from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.plan.plan import FunctionPlan, ProgramPlan
 from comprehensive.plan.versions import Adaptation, Candidate, KernelKey, Version, key_of
+from comprehensive.records import replace
 from comprehensive.toolchain.usage import simple_name, template_arguments
 
 

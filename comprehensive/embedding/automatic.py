@@ -17,8 +17,9 @@ ptxas makes of it).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import prod
+
+from msgspec import Struct
 
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.loops.interpreter import c_value
@@ -27,6 +28,7 @@ from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.passes.remark import Kind
+from comprehensive.records import replace
 from comprehensive.sass.errors import SassError
 from comprehensive.sass.function import SassFunction
 from comprehensive.sass.launch import Launch
@@ -40,16 +42,14 @@ NOISE = 0.08
 """A version has to be predicted to be faster by more than this part."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The pipeline of a kernel, empty where it stays as it is compiled, and why."""
 
     pipeline: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A pipeline, and what it can lower: the traffic of the load-store pipe, or waiting and local memory."""
 
     pipeline: str

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from comprehensive.plan.versions import Version, symbols_of
+from comprehensive.records import replace
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledKernels:
+class CompiledKernels(Struct, frozen=True):
     """The kernels of a unit for one architecture, behind all passes; ``usages`` are by symbol."""
 
     arch: str
@@ -62,8 +63,7 @@ class CompiledKernels:
         return resident_warps(self.remarks, symbol)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelCompiler:
+class KernelCompiler(Struct, frozen=True):
     """nvcc, the passes over what it makes, and the assembler.
 
     ``passes`` is the text of a pipeline, ``flags`` are further ones of nvcc.

@@ -13,7 +13,6 @@ multiprocessor; for a kernel that spills whatever it is given, what it is given.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from comprehensive.codegen.cuda import kernel_unit
@@ -25,6 +24,7 @@ from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.passes.register_cap import cliffs_below
 from comprehensive.ptx.passes.remark import Kind
+from comprehensive.records import replace
 from comprehensive.toolchain.usage import Usage
 
 

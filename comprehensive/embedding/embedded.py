@@ -8,9 +8,11 @@ The header stays as it is, so that a host program includes the same file and cal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import repeat, zip_longest
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.host import image_text
@@ -30,8 +32,7 @@ AUTO = "auto"
 """The word for passes that are chosen for each kernel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct, frozen=True):
     """The C source with compiled kernels: its name, its text, and the kernels for each architecture."""
 
     name: str

@@ -18,11 +18,11 @@ one whole launch does:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.plan.plan import FunctionPlan
 from comprehensive.plan.versions import Version, key_of
+from comprehensive.records import replace
 
 NUMBERED = "grid-stride"
 """The pass behind which a launch says which blocks run."""

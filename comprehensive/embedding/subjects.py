@@ -11,7 +11,6 @@ Launches of all sizes of block have as many threads in all, so that their predic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -26,6 +25,7 @@ from comprehensive.metafork.walk import names
 from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.module import parse
+from comprehensive.records import replace
 from comprehensive.sass.launch import MANY_BLOCKS, Launch, multiprocessors_of
 from comprehensive.toolchain.assembler import Assembler
 

@@ -8,14 +8,14 @@ The names are those that nvcc takes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.architectures import demand_architecture
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
+class Targets(Struct, frozen=True):
     """Architectures in ascending order; with ``has_ptx`` also the text of the last one, for devices that come later."""
 
     archs: tuple[str, ...]

@@ -8,22 +8,20 @@ do: published trees say "CSE is applied" also where a program has no common sube
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Applied, NotApplicable, Strategy
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """A variant of a nest, and the names of the strategies taken."""
 
     variant: Variant
     taken: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class TakenStrategy:
+class TakenStrategy(Struct, frozen=True):
     """A strategy of the tool that counts as taken wherever a refuse edge asks for it."""
 
     strategy: Strategy[Variant]

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from comprehensive.diagnostics import SourceFile
 from comprehensive.given.fragment import Given
 from comprehensive.optimize.protocols import Evaluation, Kind, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """The value where all strategies of `after` have been taken, and what accepting it says.
 
     `says` are words for decisions, such as ``4a``.
@@ -28,8 +29,7 @@ class Row:
     says: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GivenCounter:
+class GivenCounter(Struct, frozen=True):
     """A counter of a file. `strategies` is sigma of the counter, in the order in which they are tried."""
 
     name: str
@@ -46,8 +46,7 @@ class GivenCounter:
         return Evaluation(self.row(fragment.taken).value, "given")
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """The words for decisions about a strategy: where a refuse edge took it, and on a leaf where none did."""
 
     taken: str = ""

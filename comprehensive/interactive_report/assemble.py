@@ -8,7 +8,6 @@ Everything is computed here; what the page computes by itself is selection, thre
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from comprehensive import __version__
@@ -33,6 +32,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan, RegionPlan
+from comprehensive.records import replace
 from comprehensive.report.highlight import highlighted
 from comprehensive.report.page import FunctionView, LeafView, PageView, RegionView, render_page
 from comprehensive.report.page_model import model_table

@@ -6,7 +6,6 @@ All points at which one slider at a time moves from where it started to any of i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 
 from comprehensive.asserts import Asserts
@@ -15,6 +14,7 @@ from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.machine.device import Device
 from comprehensive.model.ranking import Ranking
 from comprehensive.plan.plan import RegionPlan
+from comprehensive.records import replace
 from comprehensive.report.page import Control
 from comprehensive.report.page_model import Point
 from comprehensive.watch import UNWATCHED, Watch

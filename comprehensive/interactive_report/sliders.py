@@ -8,7 +8,8 @@ start.assumed               # {"B0": "as the launcher chooses it", ...}
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Role, Scalar
@@ -39,8 +40,7 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """The start of the sliders: values by name, and in words the origin of those that nobody gave."""
 
     values: Mapping[str, int]

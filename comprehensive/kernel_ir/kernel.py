@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.staircase import Staircase
 from comprehensive.metafork.ast import Expr, For, If, Index, IntLiteral, Name, ScalarType, Stmt
@@ -62,8 +64,7 @@ class Source(Enum):
     """The number ``of`` of the launch of a grid with a slanted edge (host: ``Kernel.staircase``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelParameter:
+class KernelParameter(Struct, frozen=True):
     """A parameter, called ``name`` in the kernel.
 
     Pointers have ``pointer=True`` and point to ``const`` data where never written.
@@ -110,8 +111,7 @@ class OfTiles(OwnStatement):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Feed(OfTiles):
+class Feed(OfTiles, Struct, frozen=True):
     """A feed: ``name`` copies an array into shared memory, ``rows`` x ``columns`` elements at a time.
 
     ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after
@@ -160,16 +160,14 @@ class Feed(OfTiles):
         return (self.stride, self.valid_rows, self.valid_columns, self.thread)
 
 
-@dataclass(frozen=True, slots=True)
-class Stage(OfTiles):
+class Stage(OfTiles, Struct, frozen=True):
     """All threads of the block begin to copy the next piece of a feed to shared memory, at ``shared``."""
 
     feed: str
     shared: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class StageRow(OfTiles):
+class StageRow(OfTiles, Struct, frozen=True):
     """The lanes of a row begin to copy ``count`` elements of it to shared memory; ``vectors``: 16 bytes at a time."""
 
     shared: Expr
@@ -183,23 +181,20 @@ class StageRow(OfTiles):
     vectors: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch(OfTiles):
+class Fetch(OfTiles, Struct, frozen=True):
     """All threads of the block read the next piece of a feed that is turned into registers."""
 
     feed: str
 
 
-@dataclass(frozen=True, slots=True)
-class Put(OfTiles):
+class Put(OfTiles, Struct, frozen=True):
     """A store of what has been fetched into shared memory, at ``shared``."""
 
     feed: str
     shared: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Box(OfTiles):
+class Box(OfTiles, Struct, frozen=True):
     """A feed of boxes: ``name`` copies boxes of an array into shared memory, of up to four axes.
 
     ``extents`` are elements along each axis of a box, ``pitches`` how far apart neighbours along it are in shared
@@ -223,8 +218,7 @@ class Box(OfTiles):
         return (self.together, self.threads, *self.extents, *self.pitches)
 
 
-@dataclass(frozen=True, slots=True)
-class StageBox(OfTiles):
+class StageBox(OfTiles, Struct, frozen=True):
     """All threads of the block begin to copy a box to shared memory, at ``shared``; of each axis what is ``valid``."""
 
     feed: str
@@ -235,8 +229,7 @@ class StageBox(OfTiles):
     places: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors(OfTiles):
+class Vectors(OfTiles, Struct, frozen=True):
     """Each thread reads ``count`` elements into registers, in vectors of four that are ``apart`` from each other."""
 
     registers: Index
@@ -249,8 +242,7 @@ class Vectors(OfTiles):
     """The number of elements of one access."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorStore(OfTiles):
+class VectorStore(OfTiles, Struct, frozen=True):
     """Each thread writes four elements from registers, at ``target`` and after it."""
 
     target: Index
@@ -258,8 +250,7 @@ class VectorStore(OfTiles):
     """The first one."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadMatrices(OfTiles):
+class LoadMatrices(OfTiles, Struct, frozen=True):
     """The threads of each warp load four matrices of 8 x 8 elements of 16 bits from shared memory into registers.
 
     Thread ``l`` of a warp says with ``source`` where row ``l % 8`` of matrix ``l / 8`` begins.  ``registers`` are
@@ -273,8 +264,7 @@ class LoadMatrices(OfTiles):
     turned: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MultiplyAdd(OfTiles):
+class MultiplyAdd(OfTiles, Struct, frozen=True):
     """The threads of each warp add products of elements of a type to all their sums, some steps on tensor cores.
 
     A warp has 8 x 4 threads, and thread (g, q) ``rows`` x ``columns`` sums: of row ``8*i + g`` and of column
@@ -293,13 +283,11 @@ class MultiplyAdd(OfTiles):
     columns: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Commit(OfTiles):
+class Commit(OfTiles, Struct, frozen=True):
     """The end of a step of the pipeline, to which everything belongs that has begun since the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Await(OfTiles):
+class Await(OfTiles, Struct, frozen=True):
     """The thread's own copies are there, but for those of the last ``pending`` steps."""
 
     pending: Expr
@@ -328,8 +316,7 @@ OfKernel: TypeAlias = (
 KernelStmt: TypeAlias = "Stmt | For[KernelStmt] | If[KernelStmt] | OfKernel"
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(Struct, frozen=True):
     """Demands of accesses of four elements or 16 bytes on an array: on its data and rows, and these numbers."""
 
     array: str
@@ -338,8 +325,7 @@ class Alignment:
     begin."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """A parametric CUDA kernel.
 
     ``grid`` and ``block`` are the extents of the grid and thread loops, outermost first (the innermost is x), as C

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 INT_MAX = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Struct, frozen=True):
     """The notation of integers, counts (which are unsigned in C) and variables."""
 
     integer: Callable[[int], str]

@@ -6,17 +6,18 @@ Arrays come first, then strides of their rows, then scalars; what the body does 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import KernelParameter, Source
 from comprehensive.kernel_ir.terms import times, total, widen
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import names_declared
 from comprehensive.metafork.ast import Expr, Index, Name, ScalarType
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Strides:
+class Strides(Struct, frozen=True):
     """The strides of ``arrays``, from the first subscript to the one before the last; ``unsigned`` are the names whose
     products wrap around in 32 bits."""
 

@@ -13,15 +13,17 @@ rows and columns of a smaller grid that has a place for every block with work.  
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from math import gcd
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.axes import on_axes
 from comprehensive.kernel_ir.c_expr import wide
 from comprehensive.loops.fold import fold
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType
+from comprehensive.records import replace
 
 MOST_ROWS = 1 << 30
 """Rows up to which pairs are numbered in ``int``."""
@@ -42,8 +44,7 @@ class Shape(Enum):
     """Rows of much the same length, each further along than the one before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Staircase:
+class Staircase(Struct, frozen=True):
     """The launch of a grid with a slanted edge; ``row`` and ``column`` are iterators of it.
 
     ``arguments`` are what :data:`LAUNCHED` takes for the shape, over scalars of the nest and, of a kernel over tiles
@@ -73,8 +74,7 @@ class Staircase:
         return tuple(along.index(name) for name in (self.row, self.column) if name in along)
 
 
-@dataclass(frozen=True, slots=True)
-class Launched:
+class Launched(Struct, frozen=True):
     """Rows and columns of a launch.
 
     Row ``y`` has what lies inside of row ``y`` of the grid, counted from its longest one, and from its end on what

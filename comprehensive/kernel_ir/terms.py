@@ -7,7 +7,6 @@ In: polynomials over names of the nest, conditions over virtual coordinates.  Ou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from math import lcm
 
 from comprehensive.algebra import Polynomial
@@ -29,6 +28,7 @@ from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.terms import conjunction, disjunction, product, total
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.model import Condition, Constraint
+from comprehensive.records import replace
 
 
 def expression(polynomial: Polynomial, order: Sequence[str] = ()) -> Expr:

@@ -8,8 +8,9 @@ Only what is said before anything is optimized, so that errors reach an editor a
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, SourceFile
 from comprehensive.driver import Options, understood
@@ -19,8 +20,7 @@ from comprehensive.loops.ir import Nest
 _REGIONS = Regions()
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Struct, frozen=True):
     """A text with what is wrong in it; no nests where there are errors."""
 
     source: SourceFile

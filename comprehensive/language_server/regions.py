@@ -12,18 +12,19 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, Diagnostic, DiagnosticSink, Note, SourceFile, Span
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.tokens import Origin, Token, tokens
 from comprehensive.poly.report import METAFORK, Words, check
+from comprehensive.records import replace
 
 _MOST_REGIONS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """The diagnostics of a region, with the tokens of the text that their places are in."""
 
     file: SourceFile

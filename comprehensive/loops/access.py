@@ -12,9 +12,11 @@ Example: in ``int i = v*B + u; c[i] += a[i+1];`` the accesses are ``0: a[v*B + u
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, assert_never, cast
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.ir import BlockStmt, Nest, Threads
@@ -43,6 +45,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.walk import S, Statement, assigned_scalars, leaves_loop, subexpressions
+from comprehensive.records import replace
 
 
 class Mode(Enum):
@@ -100,8 +103,7 @@ def mode_of(statement: Assign) -> Mode:
     return Mode.WRITE if statement.operator == "=" else Mode.UPDATE
 
 
-@dataclass(frozen=True, slots=True)
-class SerialLoop:
+class SerialLoop(Struct, frozen=True):
     """An enclosing serial loop, its bounds with index scalars substituted.
 
     ``start relation bound step`` as in ``ast.For``; ``is_block`` tells a loop around the band from one in a thread.
@@ -115,8 +117,7 @@ class SerialLoop:
     is_block: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """The surroundings of a place of the nest.
 
     ``loops`` are the serial loops, outermost first; ``guards`` the conditions known to hold there (a negated one

@@ -13,7 +13,6 @@ The outermost run of ``meta_for`` is the grid, the inner one the threads; an eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.loops.access import names_read
@@ -51,6 +50,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.structure import perfect_run, split_nest
 from comprehensive.metafork.walk import assigned_scalars, declared, statements_in, subexpressions
+from comprehensive.records import replace
 
 
 def build(program: Program, sink: DiagnosticSink) -> tuple[Nest, ...]:

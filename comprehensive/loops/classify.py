@@ -12,12 +12,12 @@ the grid's extent is ``B``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Array, Role, Scalar
 from comprehensive.metafork.ast import Binary, Conditional, Expr
 from comprehensive.metafork.walk import subexpressions
+from comprehensive.records import replace
 
 
 def classify(

@@ -10,7 +10,6 @@ Example: the loop ::
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import assert_never
 
 from comprehensive.diagnostics import Span
@@ -36,6 +35,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.headers import split_step
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import Statement, assigned_scalars
+from comprehensive.records import replace
 
 MOST_TURNS = 10_000_000
 """The turns of all serial loops of one run: some seconds, and more than any small run needs."""

@@ -13,12 +13,12 @@ conversion to its own type around it, which changes nothing and which polynomial
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from comprehensive.loops.integers import POLYNOMIAL_OPERATORS
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, ScalarType, Unary
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.records import replace
 
 Types = Mapping[str, ScalarType]
 

@@ -16,7 +16,6 @@ A folded expression may be defined where the original overflowed; never the othe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -36,6 +35,7 @@ from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.records import replace
 
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from typing import Any, Literal, TypeAlias, assert_never
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.arithmetic import EndlessLoopError, UndefinedBehaviour, Value
@@ -171,8 +171,7 @@ def _argument(scalar: Scalar, value: int | float) -> Value:
 # --- compilation ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiled:
+class _Compiled(Struct, frozen=True):
     function: Callable[..., Any]
     file: str
     spans: tuple[Span, ...]

@@ -16,10 +16,12 @@ serial loop around a band, the threads of a block meet at a barrier.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from operator import is_
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.metafork.ast import (
@@ -38,6 +40,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.own_statement import OnExpression, OnPlace, OwnStatement
 from comprehensive.metafork.walk import statements_in
+from comprehensive.records import replace
 
 
 class Role(Enum):
@@ -167,8 +170,7 @@ only definition of its scalar, for the statements after it.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class HostState:
+class HostState(Struct, frozen=True):
     """The facts on host scalars while a region runs, for the analyses only: generated code knows none.
 
     ``facts``, ``guards`` and ``loops`` (as in ``ast.MetaSchedule``) speak of scalars of the nest and of ``scalars``.
@@ -185,8 +187,7 @@ class HostState:
         return (*self.facts, *self.guards)
 
 
-@dataclass(frozen=True, slots=True)
-class Repetition:
+class Repetition(Struct, frozen=True):
     """A loop of host code around a region that does nothing but regions: ``loop.regions`` of them in every turn.
 
     ``scalars`` are its variable and what its header reads.
@@ -298,24 +299,21 @@ class Coordinate:
         return Binary("-", begin, IntLiteral(self.shift)) if self.shift else begin
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """A coordinate along which a tile is one point wide: ``0 <= name < limit``, in parallel, a value a block."""
 
     name: str
     limit: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Struct, frozen=True):
     """The work at every point where ``condition``, which is the same for all points, holds; None is always."""
 
     condition: Expr | None
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """The work of a region at a point: ``written``, an element of a grid, from neighbours in another grid.
 
     ``reads`` are the references to that grid, each with its distance from the point along every coordinate: where the
@@ -327,8 +325,7 @@ class Sweep:
     reads: tuple[tuple[Index, tuple[int, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SweepPair:
+class SweepPair(Struct, frozen=True):
     """Two sweeps that take turns where ``condition``, which is the same for all points, holds; None is always."""
 
     condition: Expr | None
@@ -336,8 +333,7 @@ class SweepPair:
     second: Sweep
 
 
-@dataclass(frozen=True, slots=True)
-class Sweeps:
+class Sweeps(Struct, frozen=True):
     """The sweeps of a launch: one, or several that take turns between two grids, as they follow a region.
 
     There is a pair for each case in which the region does the first of them.  What one sweep reads is at most ``halo``
@@ -381,8 +377,7 @@ class TileKind(Enum):
         self.shown, self.ending, self.how, self.described, self.fits = shown, ending, how, described, fits
 
 
-@dataclass(frozen=True, slots=True)
-class StepRange:
+class StepRange(Struct, frozen=True):
     """The steps of a serial loop that a point does: ``count`` of them, from ``first`` on, before ``behind``.
 
     They are over scalars of the nest and coordinates of the point.
@@ -417,8 +412,7 @@ class KeptLinear:
     span: Span = field(default=GENERATED, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     """``0 <= name < limit`` for every coordinate, outermost first, and what is done at each point.
 
     ``shown`` are the iterators of the program that a coordinate stands for.  Limits wrap around nowhere.  A launch has
@@ -434,8 +428,7 @@ class Points:
     called: tuple[tuple[str, Expr], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterTile:
+class RegisterTile(Struct, frozen=True):
     """A region as statements over points, and the names of the constants that cut the points into tiles.
 
     ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
@@ -484,8 +477,7 @@ class RegisterTile:
         return (*(alternative.body for alternative in self.alternatives), *swept)
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """A nest with the procedures to be applied to its IR: G_C together with lambda defines the IR CFG G_L.
 
     ``register_cap`` is the limit of registers a thread that the compiler is told to keep (spilling if it must).

@@ -7,7 +7,6 @@ around bands of another number of loops is printed with an ``if (1)`` between th
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Role, Threads
@@ -24,6 +23,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.printer import print_region
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.records import replace
 
 
 def print_nest(nest: Nest) -> str:

@@ -12,10 +12,10 @@ where 7 is the number of the span in a :class:`SpanTable`.  C names carry a pref
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 import numpy as np
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops import arithmetic
@@ -37,13 +37,13 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import common_type, promote
+from comprehensive.records import replace
 
 _MAX_DEPTH = 60  # CPython's tokenizer takes 200 nested parentheses; a level of ours opens at most two
 _COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A Python expression for the value of a C expression of this type."""
 
     text: str
@@ -51,8 +51,7 @@ class Code:
     depth: int = 1
 
 
-@dataclass(slots=True)
-class Writer:
+class Writer(Struct):
     """Collects the lines of one Python function; mutable, and thrown away after compilation."""
 
     spans: SpanTable = field(default_factory=SpanTable)
@@ -92,8 +91,7 @@ class Writer:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ExprCompiler:
+class ExprCompiler(Struct, frozen=True):
     """Compiles expressions where names have the given types.
 
     Elements of ``local`` arrays may have no value yet; ``data`` are the arrays of the nest.

@@ -9,8 +9,9 @@ wherever it is visible::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.types import with_prototypes
@@ -34,10 +35,10 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.rewrite import map_expression, with_bodies, with_own_expressions
 from comprehensive.metafork.walk import bodies, own_expressions
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The meanings of the source's names at a place of the nest.
 
     ``values`` replaces scalars by expressions and ``arrays`` local arrays by their new names; ``taken`` are the

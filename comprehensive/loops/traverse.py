@@ -7,7 +7,6 @@ Example: ``map_expr(parse("i + n*1"), fold_one)`` visits ``i``, ``n``, ``1``, ``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockStmt, Nest, Threads
@@ -38,6 +37,7 @@ from comprehensive.metafork.walk import (
     expressions_in,
     subexpressions,
 )
+from comprehensive.records import replace
 
 
 def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[Stmt, ...]:

@@ -8,7 +8,6 @@ Out: a :class:`ScalarType`.  The data model is LP64: ``long`` holds every ``unsi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import replace
 from itertools import islice
 from typing import assert_never
 
@@ -34,6 +33,7 @@ from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import Statement, all_statements_in, bodies, declared
+from comprehensive.records import replace
 
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 

@@ -12,9 +12,10 @@ overflow and cannot divide by zero.  A band with more than three such conditions
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import count
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.fold import fold, is_boolean
@@ -44,6 +45,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression, with_bodies, with_own_expressions
 from comprehensive.metafork.walk import children, declared, own_expressions, statements_in, subexpressions
+from comprehensive.records import replace
 
 MAX_CONDITIONS = 3
 """Distinct conditions moved out of one band: 2**3 copies at most."""
@@ -74,8 +76,7 @@ def unswitch(nest: Nest, *, at_loops: bool = False) -> Nest:
     return replace(nest, body=expand_bands(nest.body, split))
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """The conditions that may move; choices between numbers that a launch knows are numbers, ``at_loops``."""
 
     scalars: frozenset[str]

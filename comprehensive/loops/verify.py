@@ -6,8 +6,9 @@ In: a nest.  Out: nothing, or :class:`VerificationError` naming the invariant an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Role, Threads
@@ -39,8 +40,7 @@ class VerificationError(Exception):
     """A nest breaks an invariant of the IR."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """Names visible at a place: their ranks (0 for scalars), their types, and those that may not be assigned."""
 
     ranks: Mapping[str, int]

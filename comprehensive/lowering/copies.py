@@ -14,8 +14,9 @@ by all threads of the block.  An element is copied only where the tile's conditi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import lcm
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.parameters import flat_index
@@ -39,8 +40,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.poly.model import Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """Names free for the copy loops, and how global memory is addressed; ``block_rank`` axes are in use."""
 
     counters: tuple[str, ...]

@@ -18,8 +18,9 @@ thread: a register saves two accesses and the wait for them in each step; betwee
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from typing import overload
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Comment, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
@@ -41,10 +42,10 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import reads_data
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Pointers:
+class Pointers(Struct, frozen=True):
     """The memory of which a kernel may hold elements: global arrays and shared tiles, with their types."""
 
     arrays: Mapping[str, ScalarType]
@@ -65,8 +66,7 @@ def with_held_elements(
     return _Holder(pointers, types, positive, name).body(body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """An element that registers hold.
 
     ``private`` holds ``element`` of an array; ``guard`` is what has to hold beside that the loop runs.
@@ -77,8 +77,7 @@ class _Held:
     guard: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Holder:
+class _Holder(Struct, frozen=True):
     pointers: Pointers
     types: Types
     positive: Set[str]

@@ -11,7 +11,6 @@ the loop that goes outward (`poly.legality`): what one element goes through keep
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 from comprehensive.loops.access import names_read, substitute
@@ -31,6 +30,7 @@ from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import assigned_scalars, bodies, statements_in
 from comprehensive.poly.legality import serial_is_parallel
 from comprehensive.poly.model import Parallel
+from comprehensive.records import replace
 
 
 def with_updates_inside(nest: Nest) -> Nest:

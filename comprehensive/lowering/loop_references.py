@@ -9,8 +9,9 @@ place of some.  Example: in ``for (z) if (p < n) c[p] += a[z]`` the write of ``c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from comprehensive.kernel_ir.kernel import Barrier, Comment, KernelStmt, OfTiles, SharedTile
 from comprehensive.loops.access import names_read, substitute
@@ -39,12 +40,12 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import assigned_scalars, reads_data
+from comprehensive.records import replace
 
 Types = Mapping[str, ScalarType]
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """The conditions for reaching a place in a loop: it is never reached where one of ``conditions`` does not hold.
 
     ``surely`` says whether it is reached wherever all of them hold: the body of a ``while`` loop need not be.
@@ -64,8 +65,7 @@ class Reached:
 ALWAYS = Reached()
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """An access with the scalars of the loop put in its subscripts, and when it happens."""
 
     index: Index
@@ -75,8 +75,7 @@ class Reference:
     """The number of the band it is in, of those that all threads run one after the other."""
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """The references of a loop to memory, and the names that do not keep one value in it."""
 
     references: list[Reference] = field(default_factory=list[Reference])
@@ -139,8 +138,7 @@ def _may_share_band(statement: KernelStmt) -> bool:
             return True
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
+class _Walk(Struct, frozen=True):
     types: Types
     assigned: frozenset[str]
     on_reference: _OnReference

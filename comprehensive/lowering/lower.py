@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.aliases import without_aliases
 from comprehensive.kernel_ir.axes import digits, on_axes
@@ -81,6 +82,7 @@ from comprehensive.metafork.walk import declared, statements_in
 from comprehensive.poly.guards import drop_implied_guards
 from comprehensive.poly.legality import threads_meet
 from comprehensive.poly.model import Tile
+from comprehensive.records import replace
 from comprehensive.schedule.lower_tile import lower_tile
 
 
@@ -118,8 +120,7 @@ def _lowered(variant: Variant, name: str) -> Kernel:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Lowering:
+class _Lowering(Struct, frozen=True):
     nest: Nest
     placement: Placement
     order: tuple[str, ...]
@@ -258,8 +259,7 @@ class _Lowering:
         return (*used_parameters(self.nest, self.strides, written, used), *launch)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bands:
+class _Bands(Struct, frozen=True):
     """Lowers the block-level statements; ``meet`` tells whether threads meet in global memory."""
 
     lowering: _Lowering

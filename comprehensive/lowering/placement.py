@@ -11,8 +11,9 @@ Bands run one after another, so their tiles share the same memory: a block needs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial
 from comprehensive.algebra.atom import at_least
@@ -24,16 +25,14 @@ from comprehensive.poly.footprint import footprint
 from comprehensive.poly.model import Footprint, Level, Tile
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedTile:
+class PlacedTile(Struct, frozen=True):
     tile: Tile
     pointer: str
     type: ScalarType
     offset_words: Polynomial
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """The places of tiles: ``bands[b]`` are the tiles of band b; ``words`` is what a block allocates."""
 
     bands: tuple[tuple[PlacedTile, ...], ...]

@@ -19,7 +19,8 @@ long as each block with work is among them once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.axes import on_axes
@@ -40,8 +41,7 @@ PLAIN = frozenset((ScalarType.INT, ScalarType.LONG))
 """Types of scalars whose values host and device compute alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Edge:
+class _Edge(Struct, frozen=True):
     """The condition ``down*row + right*column + rest >= 0``, as it is written in ``text``.
 
     Neither coefficient is 0, and each has one sign whatever the sizes are.
@@ -180,8 +180,7 @@ def _conditions(nest: Nest) -> tuple[Expr, ...]:
 # --- in a kernel
 
 
-@dataclass(frozen=True, slots=True)
-class Slanted:
+class Slanted(Struct, frozen=True):
     """A launch in terms of a kernel: what it calls places, sizes and extents."""
 
     staircase: Staircase

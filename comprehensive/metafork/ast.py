@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeAlias
 
+from msgspec import Struct
 from typing_extensions import TypeVar
 
 from comprehensive.diagnostics import GENERATED, SourceFile, Span
@@ -203,8 +204,7 @@ class For(Generic[Inner]):
         return self.written or self.iterator
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The loop that a block clause has cut into a loop of blocks and one of threads: its iterator, and its value in
     terms of theirs, of parameters and of host scalars."""
 
@@ -336,8 +336,7 @@ class HostArray:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """The target of a pointer of host code: ``offset`` elements behind the first one of the parameter ``base``.
 
     An ``offset`` of None is not known; neither is the whole address where ``base`` is None.
@@ -365,8 +364,7 @@ Addresses: TypeAlias = tuple[tuple[str, Address], ...]
 """The targets of pointers at one time, by name, without parameters that still point to their own data."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostLoop:
+class HostLoop(Struct, frozen=True):
     """``for (int t = start; t < bound; t += step)`` of host code, every turn of which comes to the region.
 
     ``regions`` is how many regions a turn runs, one after the other, where it does nothing else but to exchange
@@ -467,8 +465,7 @@ class Function:
         return tuple(p for p in self.parameters if p.added and p.is_data)
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A whole file: everything outside ``functions`` is host text that the tool never looks at."""
 
     file: SourceFile

@@ -20,7 +20,6 @@ form.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 
 from comprehensive.diagnostics import DiagnosticSink, Span
@@ -47,6 +46,7 @@ from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.structure import perfect_run
 from comprehensive.metafork.terms import conjunction
 from comprehensive.metafork.walk import names, statements_in
+from comprehensive.records import replace
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 MOST_THREADS = 1024

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Row
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from comprehensive.diagnostics import DiagnosticSink, Edit, Fix, Span
@@ -41,6 +40,7 @@ from comprehensive.metafork.local_pointers import address, element, place
 from comprehensive.metafork.precedence import PRECEDENCE
 from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.written import Discarded, Sequence, SizeOf, Update, discarded, effect, known, size
+from comprehensive.records import replace
 
 
 class TypeName(NamedTuple):

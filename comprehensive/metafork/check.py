@@ -7,7 +7,8 @@ CF03xx from the parallel loops; nothing is changed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
@@ -26,8 +27,7 @@ from comprehensive.metafork.structure import check_structure
 from comprehensive.metafork.walk import arrays
 
 
-@dataclass(frozen=True, slots=True)
-class HostNames:
+class HostNames(Struct, frozen=True):
     """The names in host code: where it first uses each, which it declares in words outside the language, and which the
     file defines as macros."""
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
@@ -56,6 +55,7 @@ from comprehensive.metafork.walk import (
     names,
     statements_in,
 )
+from comprehensive.records import replace
 
 MOST_TURNS = 64
 """Turns of a loop over a table that is written out, those of loops in it included."""

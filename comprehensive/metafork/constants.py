@@ -8,24 +8,23 @@ In: an expression.  Out: its value if it consists of integer literals only, or t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType, Unary
 from comprehensive.metafork.c_integers import OPERATORS
 from comprehensive.metafork.scalar_types import promote, result_type
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A value with the integer type in which C computes it."""
 
     value: int
     type: ScalarType
 
 
-@dataclass(frozen=True, slots=True)
-class NoValue:
+class NoValue(Struct, frozen=True):
     """A constant expression whose value C leaves undefined, with the reason and what to do."""
 
     reason: str

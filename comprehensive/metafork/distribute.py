@@ -15,7 +15,8 @@ what no part writes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, MetaFor, Name, Stmt
@@ -25,10 +26,10 @@ from comprehensive.metafork.walk import (
     subexpressions,
     subexpressions_in,
 )
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """Statements inside of loops, outermost first."""
 
     loops: tuple[MetaFor, ...]

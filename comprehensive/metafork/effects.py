@@ -11,7 +11,7 @@ A scope knows the variables and arrays that are declared where the expression st
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
@@ -34,6 +34,7 @@ from comprehensive.metafork.rewrite import with_operands
 from comprehensive.metafork.sizes import size_of
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.written import Discarded, Sequence, SizeOf, Update, effect
+from comprehensive.records import replace
 
 
 @dataclass(slots=True)

@@ -6,9 +6,10 @@ CF0214, CF0221), each reported once; a warning (CF0222) for constants that their
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Fix, Note, Span
 from comprehensive.metafork.ast import (
@@ -38,13 +39,13 @@ from comprehensive.metafork.precedence import INTEGER_ONLY, LOGICAL
 from comprehensive.metafork.preprocessor.includes import defining_header
 from comprehensive.metafork.scalar_types import common_type, promote, result_type
 from comprehensive.metafork.scope import Kind, Scope
+from comprehensive.records import replace
 
 _LIKENESS = 0.6
 """The part of two names that must agree, as difflib measures it: 'cout' and 'count' have 0.89, 'xs' and 'x' 0.67."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamesOutside:
+class NamesOutside(Struct, frozen=True):
     """Names that are there but that a region cannot use: declared in other words of C, or macros.
 
     ``missing`` are files that the program includes and that were not found; ``of_file`` is declared at file level.
@@ -80,8 +81,7 @@ class NamesOutside:
         return f"{otherwise}; where {files} defines it, say where that is with -I DIR"
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionChecker:
+class ExpressionChecker(Struct, frozen=True):
     outside: NamesOutside
     sink: DiagnosticSink
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
@@ -34,8 +35,7 @@ class Kind(Enum):
     """Declared here and defined elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     kind: Kind
     span: Span
     is_linked: bool = False

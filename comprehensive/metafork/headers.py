@@ -6,12 +6,12 @@ In: ``int i = 0; n > i; i = i + 2`` as parsed.  Out: the :class:`Header` with it
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.written import Evaluate, Loop, Sequence, Update, effect, updates
+from comprehensive.records import replace
 
 MOST_AHEAD = 2**16
 """A constant that is added to an iterator is less than this, so that no literal beside it changes its type."""

@@ -11,7 +11,8 @@ A ``return`` is an assignment to the name ``return``, which no program can have.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Note, Span
 from comprehensive.metafork.ast import (
@@ -37,12 +38,12 @@ from comprehensive.metafork.region_body import region_body
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.records import replace
 
 _IGNORED = frozenset(("static", "inline", "extern", "const", "register"))
 
 
-@dataclass(frozen=True, slots=True)
-class Helper:
+class Helper(Struct, frozen=True):
     """A function that can be part of a region: it computes a value from its arguments and writes nothing else."""
 
     name: str

@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import (
     Binary,
@@ -60,8 +61,7 @@ Inlined: TypeAlias = Callable[[Expr, Scope], Expr]
 """An expression with calls of functions of the file as what they return, where that is one expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """The scalars, arrays and facts that host code establishes for one region."""
 
     scalars: tuple[HostScalar, ...]
@@ -78,8 +78,7 @@ class Surroundings:
     """The pointers to data, which are found by :mod:`host_pointers`."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostCode:
+class HostCode(Struct, frozen=True):
     """``surroundings`` and ``asserts`` in the order of the text; ``definitions`` are positions of names."""
 
     surroundings: tuple[Surroundings, ...]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Binary, Expr, HostLoop, IntLiteral, Name
 from comprehensive.metafork.tokens import Token
@@ -22,8 +23,7 @@ Exchange: TypeAlias = tuple[tuple[str, str], ...]
 """As in :class:`HostLoop`."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoopText:
+class LoopText(Struct, frozen=True):
     """Positions in ``for (int name = ...; ...; ...) ...``: of ``for``, both ``;``, after the ``)`` and after all."""
 
     name: str

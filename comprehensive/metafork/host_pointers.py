@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import Address, Addresses, HostPointer, Parameter
@@ -40,16 +41,14 @@ _LEAVING = frozenset(("exit", "_Exit", "quick_exit", "abort"))
 _NOTHING: States = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class AtRegion:
+class AtRegion(Struct, frozen=True):
     """The pointers of host code that a region can see, and all ways in which variables may point there, by name."""
 
     pointers: tuple[HostPointer, ...]
     addresses: tuple[Addresses, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HostPointers:
+class HostPointers(Struct, frozen=True):
     """``regions`` in the order of the text; ``understood`` are positions of names of data or of pointers that are only
     copied, moved or compared there; ``others`` those of other words about them, with the parameters to which they may
     point.  ``exchanges`` say for loops, by position, what a turn does that does nothing else.  ``rewritten`` are
@@ -113,8 +112,7 @@ class _GivenUpError(Exception):
     """The text is nested too deeply, or has too many paths."""
 
 
-@dataclass(slots=True)
-class _Jumps:
+class _Jumps(Struct):
     """The states that leave a loop or a switch, and those that go on to its next turn."""
 
     out: set[State] = field(default_factory=lambda: set())

@@ -9,29 +9,28 @@ stands for, the items in force, and the loops that alone decide how often a plac
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import GENERATED
 from comprehensive.metafork.ast import Expr, HostArray, HostLoop, HostScalar, ScalarType
 from comprehensive.metafork.scope import Kind, Scope, Symbol
 from comprehensive.metafork.walk import names
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """A name that host code declares in a way that the language has no words for."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Precondition:
+class Precondition(Struct, frozen=True):
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A condition that holds at ``position`` and until something that it reads changes.
 
     ``governs``: the condition of a statement of host code, which runs only where it holds.
@@ -46,8 +45,7 @@ Item: TypeAlias = HostScalar | HostArray | Opaque | Precondition | Fact
 """A declaration, or a condition that holds."""
 
 
-@dataclass(slots=True)
-class HostScope:
+class HostScope(Struct):
     """``kind`` is "brace", "if", "switch" or "statement" (what a loop or an else governs).
 
     What is no brace starts at ``start`` and ends before ``end``; ``loop`` is its header, ``condition`` what has to hold

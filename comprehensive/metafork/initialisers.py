@@ -11,9 +11,10 @@ Braces inside of braces may be left out, a first extent may be, and what is not 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
@@ -31,6 +32,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import statements_in
+from comprehensive.records import replace
 
 _MOST_ZEROS = 16
 """Zeros that are written one by one; more are written by a loop."""
@@ -47,8 +49,7 @@ def without_initialisers(
     return _Writer(name, sink).body(body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
+class _Writer(Struct, frozen=True):
     name: Callable[[str], str]
     sink: DiagnosticSink
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import GENERATED, Diagnostic, DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
@@ -64,6 +65,7 @@ from comprehensive.metafork.walk import (
     subexpressions,
     subexpressions_in,
 )
+from comprehensive.records import replace
 
 MAXIMUM_SIZE = 20_000
 """Operations and statements that calls in one file may become."""
@@ -78,8 +80,7 @@ def scope_of_tables(tables: Mapping[str, ConstantArray]) -> Scope:
     return Scope(None, symbols)
 
 
-@dataclass(slots=True)
-class Helpers:
+class Helpers(Struct):
     """The functions at file level by name, read when they are first called."""
 
     definitions: Mapping[str, Item]

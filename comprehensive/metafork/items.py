@@ -10,13 +10,13 @@ In: tokens, None for what is no part of a declaration.  Out: an :class:`Item` ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.metafork.tokens import CLOSING, OPENING, Token
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A declaration or definition at file level, with the names that it declares."""
 
     tokens: tuple[Token, ...]

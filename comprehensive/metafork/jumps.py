@@ -10,7 +10,8 @@ Where ``else`` alone cannot keep what follows from running, a variable says that
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import (
     Assign,
@@ -27,6 +28,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.walk import Jump, leaves_loop
+from comprehensive.records import replace
 
 
 def without_jumps(body: tuple[Stmt, ...], kind: Jump, name: Callable[[str], str] | None) -> tuple[Stmt, ...]:
@@ -45,8 +47,7 @@ def without_jumps(body: tuple[Stmt, ...], kind: Jump, name: Callable[[str], str]
     return (Declare(ScalarType.INT, flag, initial=IntLiteral(0), span=body[0].span), *flagged)
 
 
-@dataclass(frozen=True, slots=True)
-class _Structured:
+class _Structured(Struct, frozen=True):
     kind: Jump
     flag: str | None
 

@@ -12,8 +12,9 @@ may change, a variable of type ``long``, as differences of pointers have in C.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import (
@@ -34,6 +35,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands
 from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.walk import assigned_scalars, declared, names, statements_in, subexpressions
+from comprehensive.records import replace
 
 ZERO = IntLiteral(0)
 
@@ -131,8 +133,7 @@ def address(operand: Expr) -> Expr | None:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Pointers:
+class _Pointers(Struct, frozen=True):
     fresh: Callable[[str], str]
     sink: DiagnosticSink
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import Edit, Fix, Note
 from comprehensive.metafork.tokens import Token
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRegion:
+class FoundRegion(Struct, frozen=True):
     """Positions in the list of tokens: ``meta_schedule``, the brace after it, the closing brace."""
 
     keyword: int
@@ -28,8 +28,7 @@ class FoundRegion:
     closing: int
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFunction:
+class FoundFunction(Struct, frozen=True):
     """Positions in the list of tokens; ``parameters`` is the range between the parentheses."""
 
     name: str
@@ -40,8 +39,7 @@ class FoundFunction:
     regions: tuple[FoundRegion, ...]
 
 
-@dataclass(slots=True)
-class _Brace:
+class _Brace(Struct):
     """An open brace; ``parent`` makes a stack that branches of conditional code can share."""
 
     parent: _Brace | None

@@ -16,7 +16,6 @@ The iterator is the first variable that a step adds to, or subtracts from, and t
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from comprehensive.metafork.ast import (
@@ -50,6 +49,7 @@ from comprehensive.metafork.written import (
     nodes,
     updates,
 )
+from comprehensive.records import replace
 
 
 class Variable(NamedTuple):

@@ -7,8 +7,9 @@ that do so have got other names (:mod:`sequencing`); later stages may move and s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
@@ -130,8 +131,7 @@ def _redeclared(name: str, span: Span, earlier: Symbol, sink: DiagnosticSink) ->
     sink.error("CF0210", f"'{name}' is declared twice", span, notes=notes, help="rename one of the two")
 
 
-@dataclass(frozen=True, slots=True)
-class _Checker:
+class _Checker(Struct, frozen=True):
     expressions: ExpressionChecker
     sink: DiagnosticSink
 

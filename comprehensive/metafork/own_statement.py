@@ -1,6 +1,6 @@
 """The statements that an IR has besides those of programs, as walkers and rewriters see them.
 
-In: a frozen dataclass that derives from :class:`OwnStatement`.  Out: its expressions, and the same with other ones, by
+In: a frozen record that derives from :class:`OwnStatement`.  Out: its expressions, and the same with other ones, by
 the declared types of its fields::
 
     class Copy(OwnStatement):              Copy(Name("p"), a[i], i).own_expressions == (Name("p"), a[i], i)
@@ -12,13 +12,13 @@ the declared types of its fields::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
 
 from comprehensive.metafork.ast import Expr, Index, Name, ScalarType, Stmt
+from comprehensive.records import replace, types_of
 
 OnExpression: TypeAlias = Callable[[Expr], Expr]
 OnPlace: TypeAlias = Callable[[Name | Index], Name | Index]
@@ -44,13 +44,14 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class OwnStatement:
     """A statement that only one IR has.  No statement of this IR stands in it; those of one thread may.
 
     A field declared as ``Name`` or ``Index`` is a place.  A class with expressions or statements elsewhere than in
     fields of its own says so in these methods.
     """
+
+    __slots__ = ()
 
     @property
     def own_expressions(self) -> tuple[Expr, ...]:
@@ -97,6 +98,4 @@ class OwnStatement:
 
 @cache
 def _fields(kind: type[OwnStatement]) -> tuple[tuple[str, _Kind], ...]:
-    return tuple(
-        (f.name, _KINDS[f.type]) for f in fields(kind) if isinstance(f.type, str) and f.type in _KINDS
-    )
+    return tuple((name, _KINDS[type]) for name, type in types_of(kind).items() if type in _KINDS)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink, Edit, Fix, SourceFile, Span
 from comprehensive.metafork.ast import (
@@ -48,6 +47,7 @@ from comprehensive.metafork.stability import Changes, changes, macro_names, name
 from comprehensive.metafork.tokens import Origin, Token, tokens, unterminated_comment
 from comprehensive.metafork.type_names import with_type_names
 from comprehensive.metafork.walk import arrays
+from comprehensive.records import replace
 
 MAXIMUM_ERRORS = 100
 """Errors after which the rest of a file is left unread."""

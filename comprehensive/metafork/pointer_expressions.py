@@ -11,7 +11,8 @@ What such trees are worth is said by :mod:`pointer_values`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType
 from comprehensive.metafork.literals import scalar_type
@@ -27,10 +28,10 @@ from comprehensive.metafork.pointer_values import (
     Variable,
 )
 from comprehensive.metafork.tokens import Token
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(Struct, frozen=True):
     """A tree with the type of what it points to, and its text where all data is behind plain pointers."""
 
     tree: Tree

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import Address, Call, Expr, HostPointer, Index, IntLiteral, ScalarType
@@ -45,8 +46,7 @@ Calls = Callable[[Item, Mapping[str, Variable], States], States | None]
 _LONGEST_NUMBER = 1000
 
 
-@dataclass(slots=True)
-class Findings:
+class Findings(Struct):
     """The findings of a text about pointers.
 
     ``understood`` are positions of names that are only copied, moved or compared there, ``failed`` the others with

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Address, Binary, Expr, HostPointer, IntLiteral, ScalarType
 from comprehensive.metafork.walk import names
@@ -22,8 +23,7 @@ _MOST_VALUES = 16
 """Addresses that one expression may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A parameter with data, or a pointer of host code; ``key`` is its own among variables of one name.
 
     It points to elements of ``type`` or, where ``rows`` are given, to rows of these extents; ``levels`` is 2 for a
@@ -40,15 +40,13 @@ class Variable:
     declared: HostPointer | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """The target of a pointer to a pointer: the variable with this key."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The value that a condition has turned out to have; ``read`` are the names in it."""
 
     holds: bool
@@ -60,30 +58,26 @@ State: TypeAlias = tuple[tuple[str, Value], ...]
 """The values of all variables and of conditions, by key, in the order of the keys; that of a condition is its text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """The value of a variable or, ``through`` it, of the one that it points to."""
 
     variable: Variable
     through: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     pointer: Tree
     offset: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """``text`` has a sign of C before it that no name has."""
 
     text: str
     read: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A choice between two trees: once a condition is decided, it stays so until what it reads changes."""
 
     condition: Condition
@@ -91,8 +85,7 @@ class Choice:
     otherwise: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     value: Value
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.metafork.ast import (
@@ -156,8 +157,7 @@ def print_stmts(
     return _Statements(mark, assignment, own).all(body, indent)
 
 
-@dataclass(frozen=True, slots=True)
-class _Statements:
+class _Statements(Struct, frozen=True):
     mark: Mark
     assignment: Assignment
     own: Own

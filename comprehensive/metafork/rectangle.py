@@ -14,26 +14,26 @@ falls with the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Binary, Cast, Expr, If, IntLiteral, MetaFor, Name, Stmt, Unary
 from comprehensive.metafork.structure import split_nest
 from comprehensive.metafork.terms import conjunction
 from comprehensive.metafork.walk import names
+from comprehensive.records import replace
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """The first and the last value of an iterator, where its loop runs."""
 
     first: Expr
     last: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Rectangle:
+class Rectangle(Struct, frozen=True):
     """Loops whose ranges are independent; points of them at which ``guards`` hold are those of the program."""
 
     loops: tuple[MetaFor, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.metafork.ast import ScalarType, Stmt
 from comprehensive.metafork.foreign_words import report_foreign_words
@@ -18,6 +17,7 @@ from comprehensive.metafork.limits import (
 from comprehensive.metafork.sequencing import sequenced
 from comprehensive.metafork.tokens import Token, is_closed
 from comprehensive.metafork.written import too_deep
+from comprehensive.records import replace
 
 _LABELS = {"case": "CASE", "default": "DEFAULT"}
 """Words of a switch that have types of their own in the grammar."""

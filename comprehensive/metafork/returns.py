@@ -16,9 +16,10 @@ clamp by early returns become the same as those of one that chooses by ``?:``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import (
     Assign,
@@ -38,10 +39,10 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.helpers import always_returns, is_return, may_return
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import names
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The value ``then`` where a condition holds, else the value ``otherwise``."""
 
     condition: Expr
@@ -124,8 +125,7 @@ def needs_flag(body: tuple[Stmt, ...], followed: bool = False) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Returns:
+class Returns(Struct, frozen=True):
     """``value`` and, where that is needed, ``done`` are the variables that take the place of a ``return``."""
 
     value: str

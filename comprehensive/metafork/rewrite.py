@@ -13,7 +13,6 @@ One step down are :func:`with_operands`, :func:`with_own_expressions`, :func:`wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from operator import is_
 from typing import Any, TypeAlias, TypeVar, assert_never, cast, overload
 
@@ -42,6 +41,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.own_statement import OnExpression, OnPlace, OwnStatement
 from comprehensive.metafork.walk import S, Statement
+from comprehensive.records import replace
 
 OnBody: TypeAlias = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 """The change of a body of any IR: a body of the same one."""

@@ -7,8 +7,9 @@ In: a function and a region.  Out: the outermost scope of the region, to which t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import Function, MetaSchedule, ScalarType
@@ -25,8 +26,7 @@ class Kind(Enum):
     ITERATOR = "iterator"
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A declared name; ``rank`` is the number of subscripts that an array takes."""
 
     kind: Kind
@@ -44,8 +44,7 @@ class Symbol:
         return self.kind in (Kind.DATA, Kind.LOCAL_ARRAY)
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """Names between two braces; ``outer`` is the scope around it."""
 
     outer: Scope | None

@@ -14,8 +14,9 @@ that hides another one of it gets a name of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import cast
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
@@ -60,6 +61,7 @@ from comprehensive.metafork.written import (
     nodes,
     steps_may_follow,
 )
+from comprehensive.records import replace
 
 _ONE = IntLiteral(1)
 
@@ -81,8 +83,7 @@ def sequenced(
     return _Sequencer(RegionScope(around, {}, name, sink), has_parallel).body(body, has_parallel)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sequencer:
+class _Sequencer(Struct, frozen=True):
     """The statements of one scope.
 
     ``outermost``: nothing but ``for`` is around it, any of which a directive may call parallel.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.metafork.tokens import Token
 
@@ -19,8 +20,7 @@ _DEEPEST_CALL = 50
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """``at`` are assignments as positions and names; what is in ``anywhere`` changes where no text shows it."""
 
     at: tuple[tuple[int, str], ...] = ()

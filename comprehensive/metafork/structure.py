@@ -11,8 +11,9 @@ A perfect nest of 2k loops is k loops of the grid around k of the block (:func:`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
@@ -160,8 +161,7 @@ def _block_sizes(loops: int) -> str:
     return "B" if loops == 1 else ", ".join(f"B{number}" for number in range(loops))
 
 
-@dataclass(slots=True)
-class _BlockChecker:
+class _BlockChecker(Struct):
     """The check of what stands between the grid and the threads."""
 
     sink: DiagnosticSink

@@ -8,7 +8,8 @@ In: a tree and what its names become.  Out: the tree in these terms::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import (
@@ -19,10 +20,10 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import with_bodies, with_name, with_operands, with_own_expressions
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The part of another array that an array stands for: the elements from ``subscripts`` on, ``offset`` further."""
 
     array: str
@@ -30,8 +31,7 @@ class Part:
     offset: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Substitution:
+class Substitution(Struct, frozen=True):
     """``names`` become expressions, ``arrays`` parts of others; every node gets the place ``span``, if there is one."""
 
     names: Mapping[str, Expr]

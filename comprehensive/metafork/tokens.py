@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile, Span
 
@@ -23,8 +24,7 @@ CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 """The types of brackets of every kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The text that tokens come from, and where to report what is wrong with them."""
 
     file: SourceFile

@@ -11,12 +11,12 @@ The words have the span of the name, so that text and places stay those of the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.preprocessor.stream import Preprocessed
 from comprehensive.metafork.tokens import Token
+from comprehensive.records import replace
 
 _OF_HEADERS: Mapping[str, str] = {
     "size_t": "unsigned long",

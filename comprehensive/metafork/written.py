@@ -10,9 +10,10 @@ trees of :mod:`ast` where an expression or a statement can stand::
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias, cast
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import (
@@ -38,8 +39,7 @@ from comprehensive.metafork.walk import bodies, children, own_expressions
 # --- expressions ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """``target operator value``, whose value is that of the target afterwards; ``++i`` is ``i += 1``."""
 
     target: Expr
@@ -49,8 +49,7 @@ class Update:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """``value`` with effects: ``first`` is done before it is read, ``then`` afterwards, if they are there.
 
     ``(first, value)`` is the comma operator, ``i++`` reads ``i`` and then does ``i += 1``.
@@ -63,8 +62,7 @@ class Sequence:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SizeOf:
+class SizeOf(Struct, frozen=True):
     """``sizeof operand``: a number of bytes, of type ``unsigned long``."""
 
     operand: Expr
@@ -72,8 +70,7 @@ class SizeOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Discarded:
+class Discarded(Struct, frozen=True):
     """``(void)operand``, an expression without a value: its operand is there for its effects, or so that it is used."""
 
     operand: Expr | Update | Sequence | Discarded
@@ -90,8 +87,7 @@ class Discarded:
 # --- statements ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluate:
+class Evaluate(Struct, frozen=True):
     """``expression;``, whose effects count.  ``atomic`` marks what stands behind ``meta_atomic``."""
 
     expression: Expr | Update | Sequence | Discarded
@@ -101,8 +97,7 @@ class Evaluate:
     atomic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """``for (start; condition; step) body``, ``meta_for`` where it is ``parallel``."""
 
     start: tuple[Declare | Evaluate, ...]
@@ -115,16 +110,14 @@ class Loop:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """``case value:``, ``default:`` where there is no value."""
 
     value: Expr | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(Struct, frozen=True):
     value: Expr
     body: tuple[Stmt, ...]
     keyword: Token

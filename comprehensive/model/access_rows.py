@@ -8,8 +8,9 @@ are exact for one warp of one block; without one they follow from strides as the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.counters.lanes import bank_share, turns
@@ -25,8 +26,7 @@ Stride = Polynomial | int | None
 """Elements from one lane to the next; None where that is not the same for all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One access.  ``fewest`` and ``most`` are sectors in global memory and turns of the banks in shared memory.
 
     ``words`` of 4 bytes are accessed by the whole block, None where that is not known.  ``is_exact``: with addresses of

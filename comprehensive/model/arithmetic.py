@@ -9,7 +9,8 @@ that it has; the tally has the instructions::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
 from comprehensive.metafork.ast import Expr
@@ -17,13 +18,13 @@ from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.depth import LOADED, Data, depth_of, taken_for
 from comprehensive.model.integers import calculate
 from comprehensive.model.thread_values import Value
+from comprehensive.records import replace
 
 MMA_DEPTH = 8
 """Instructions that the next steps of a sum wait for, about: of doubles one that is eight multiply-adds long."""
 
 
-@dataclass(frozen=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     """Operations of the threads of a block; ``wide`` says whether its data are in double precision."""
 
     tally: Tally

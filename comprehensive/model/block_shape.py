@@ -9,7 +9,8 @@ and tile sizes.  Elements come from the footprints of :mod:`comprehensive.poly.f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Kernel, KernelStmt, SharedTile
@@ -19,10 +20,10 @@ from comprehensive.metafork.ast import Declare, Expr
 from comprehensive.metafork.walk import statements_in
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.model import Footprint, Level, Opaque, Tile
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Elements:
+class Elements(Struct, frozen=True):
     """The box of elements of ``array`` that a group of references of a block touches, in one step of the loops around.
 
     ``halo`` has for each coordinate how many of them lie before and behind what the block writes at the same place; it
@@ -39,8 +40,7 @@ class Elements:
     """The box of one thread's elements; empty where these are no single box."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """A tile in shared memory, called ``name`` in the kernel, with elements of ``array``; empty for temporaries."""
 
     name: str
@@ -49,8 +49,7 @@ class Shared:
     offset_words: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class BlockShape:
+class BlockShape(Struct, frozen=True):
     """``threads`` outermost first; ``unknown`` are arrays without a footprint, each with the reason."""
 
     threads: tuple[Expr, ...]

@@ -10,8 +10,9 @@ the leaf that the parameters lead to, and the one that the generated ``<region>_
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
+
+from msgspec import Struct
 
 from comprehensive.algebra import with_quotients
 from comprehensive.kernel_ir.kernel import Source
@@ -30,8 +31,7 @@ from comprehensive.schedule.instances import Instance
 VECTOR_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A tile or a leaf with what a launch of ``sweeps`` sweeps costs. Without a cost it does not fit, ``because``."""
 
     number: int

@@ -9,9 +9,10 @@ tried, as the generated ``<function>_defaults`` tries it::
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+
+from msgspec import Struct
 
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
@@ -33,8 +34,7 @@ ALIGNED = 4
 EXPONENTS = LARGEST_EXPONENT + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """Parameters that were tried.
 
     ``cycles`` are those of all regions with the tiles or the leaves that are faster, ``leaf_cycles`` those
@@ -53,8 +53,7 @@ class Tried:
         return self.left_out, self.cycles, self.leaf_cycles
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(Struct, frozen=True):
     """The choice of parameters that a caller leaves open.
 
     ``tried`` is in the order of the search, without those that cannot be launched or leave out more than

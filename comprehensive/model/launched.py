@@ -7,9 +7,10 @@ In: a kernel, its nest, values of all integer scalars, for a kernel over tiles a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.axes import axis_extents
 from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
@@ -24,8 +25,7 @@ FEWEST_SWEEPS = 3
 """The fewest sweeps of a launch of a time tile; the last sweep of a loop is left to others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launched:
+class Launched(Struct, frozen=True):
     """A launch: ``values`` of scalars, constants and parameters of the kernel; extents outermost first, x last."""
 
     values: Mapping[str, int]

@@ -15,9 +15,10 @@ of which data decides the turns is taken for a few (`turns.py`), and the profile
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.kernel_ir.axes import axis_extents, on_axes
@@ -58,6 +59,7 @@ from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import Value, data_of, integer_of, is_of_data, without_casts
 from comprehensive.model.turns import TURNS_OF_DATA
 from comprehensive.plan.profile import Profile
+from comprehensive.records import replace
 
 TURN_INSTRUCTIONS = 1
 """The instructions of counting and comparing, a turn: loops are unrolled in part."""
@@ -79,8 +81,7 @@ def leaf_profile(kernel: Kernel, nest: Nest) -> Profile:
     return walk.profile()
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A region that is being gone through."""
 
     context: int

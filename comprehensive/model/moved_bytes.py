@@ -10,8 +10,9 @@ limits nothing is moved, of one that they cut only what lies inside::
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import prod
+
+from msgspec import Struct, field
 
 from comprehensive.kernel_ir.kernel import VECTOR, Box, Feed, StageBox, StageRow
 from comprehensive.machine.parameters import WORD_BYTES
@@ -22,8 +23,7 @@ NARROW = 16
 """Elements of less than a word that a thread reads before it stores the first of them (`cf_device.cuh`)."""
 
 
-@dataclass
-class Copies:
+class Copies(Struct):
     """The copies of a block so far: which feeds and boxes there are, and how many pieces each has had."""
 
     tally: Tally

@@ -9,15 +9,15 @@ each with its cost; what does not fit comes with the reason::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.machine.cost import Cost
 from comprehensive.model.choice import candidates, chosen
 from comprehensive.plan.plan import RegionPlan
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """A tile or a leaf; ``sweeps`` are those of one launch, for which the cost is.  Without a cost: ``because``."""
 
     kind: str
@@ -35,8 +35,7 @@ class Ranked:
         return f"{self.kind} {self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """The tiles and the leaf of a region: ``fitting`` by cycles for a sweep, ``others`` by their numbers."""
 
     fitting: tuple[Ranked, ...]

@@ -10,10 +10,10 @@ The schedule says what a piece is; which thread copies what of it is decided in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import (
     TOGETHER,
@@ -45,8 +45,7 @@ _MOST_LANES = 8
 _FOUR = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moved:
+class Moved(Struct, frozen=True, eq=False):
     """One copy of all threads: ``count`` neighbouring elements each, where ``active``.
 
     ``source`` and ``target`` are in elements from where the piece begins; None where that side has a step of its own.
@@ -58,8 +57,7 @@ class Moved:
     active: Value
 
 
-@dataclass(frozen=True, slots=True)
-class LaneCopy:
+class LaneCopy(Struct, frozen=True):
     """One copy by a warp: ``width`` bytes of each lane, None for a lane that takes no part.
 
     ``source`` are bytes from the begin of the array, ``target`` from the begin of shared memory; a step into registers
@@ -71,8 +69,7 @@ class LaneCopy:
     target: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StagedCopy:
+class StagedCopy(Struct, frozen=True):
     """The first piece that a statement of a kernel copies from ``array`` to the ``tile`` in shared memory.
 
     ``kind`` is ``piece``, ``turned piece``, ``box`` or ``row``; ``copies`` are those of a warp, in order.

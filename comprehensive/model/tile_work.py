@@ -9,11 +9,12 @@ other it is the mean of their steps.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
 from math import prod
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.counters.registers import tile_registers
 from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
@@ -54,8 +55,7 @@ def tile_work(
     return _Tile(kernel, nest, tile, dict(zip(kernel.constants, sizes, strict=True))).work(together)
 
 
-@dataclass(frozen=True)
-class _Tile:
+class _Tile(Struct, frozen=True, dict=True):
     kernel: Kernel
     nest: Nest
     tile: RegisterTile

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Index
 from comprehensive.model.accesses import Mask
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Touch:
+class Touch(Struct, frozen=True, eq=False):
     """An access of all active threads, as the kernel writes it: nothing is left out that is read before.
 
     ``begin`` is the byte where each begins, from the begin of the array or of shared memory; None where data decides.

@@ -16,6 +16,7 @@ from math import ceil
 from typing import TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED
 from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, SharedTile
@@ -52,8 +53,7 @@ class Site:
     reference: Index = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """The cost of an execution: sectors of 32 bytes in global memory, turns of 32 banks in shared memory.
 
     ``least`` is for the same bytes side by side.
@@ -63,8 +63,7 @@ class Served:
     least: int
 
 
-@dataclass(frozen=True, slots=True)
-class WarpAccess:
+class WarpAccess(Struct, frozen=True):
     """An access by the warp: its first execution lane by lane, and how all are served.
 
     ``lanes`` are the bytes where lanes begin, ``width`` bytes each; None for a lane that takes no part.  There are none

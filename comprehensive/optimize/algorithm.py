@@ -17,9 +17,10 @@ leaf's system bounds every resource of the leaf's own code.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from itertools import count
 from typing import Generic, Literal, TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Consistent, Inconsistent, System, Unknown, Verdict
 from comprehensive.optimize.problem import Known, NotTaken, Problem
@@ -44,8 +45,7 @@ History: TypeAlias = tuple[TriedStrategy, ...]
 """The strategies that the refuse edges on the way tried, in that order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Split(Generic[Fragment]):
+class Split(Struct, Generic[Fragment], frozen=True):
     """One execution of the body of Algorithm 2: a counter is evaluated and the computation forks."""
 
     arrival: Quintuple[Fragment]

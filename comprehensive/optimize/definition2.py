@@ -13,8 +13,9 @@ No check trusts the run that grew the tree: systems are evaluated, subtracted an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.algebra import (
     Consistent,
@@ -30,8 +31,7 @@ from comprehensive.optimize.protocols import Counter, Fragment, NotApplicable
 from comprehensive.optimize.tree import Leaf, Point, Tree
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintSoundness:
+class ConstraintSoundness(Struct, frozen=True):
     """(i): the leaves whose point was verified, those whose point fails, and those without a point."""
 
     verified: tuple[int, ...]
@@ -66,8 +66,7 @@ def _faults(system: System, point: Point) -> tuple[str, ...]:
     return missing or tuple(str(atom) for atom in system.all_atoms if not atom.holds(point))
 
 
-@dataclass(frozen=True, slots=True)
-class Pruning:
+class Pruning(Struct, frozen=True):
     """Pruned branches by their place in `Tree.pruned`: with a proof that checks, with a wrong one, with none."""
 
     proved: tuple[int, ...]
@@ -96,8 +95,7 @@ Agrees: TypeAlias = Callable[[Fragment, Fragment, Leaf[Fragment]], tuple[int, tu
 """``agrees(source, leaf.fragment, leaf)``: the number of executions compared, a line for each that differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeafExecutions:
+class LeafExecutions(Struct, frozen=True):
     """The result of comparing one leaf with the source."""
 
     leaf: int
@@ -105,8 +103,7 @@ class LeafExecutions:
     failures: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CodeSoundness:
+class CodeSoundness(Struct, frozen=True):
     """(ii): one entry for each leaf."""
 
     leaves: tuple[LeafExecutions, ...]
@@ -124,16 +121,14 @@ def code_soundness(tree: Tree[Fragment], agrees: Agrees[Fragment]) -> CodeSoundn
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """A region that should be covered and is not, with a point of it."""
 
     system: System
     sample: Point | None
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """Two cases, by name (``leaf 2``, ``dead end 0``), and a point that belongs to both (None: undecided)."""
 
     first: str
@@ -141,8 +136,7 @@ class Overlap:
     sample: Point | None
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """(iii): in the full space with the dead ends, and as printed, by projection on the parameters of the program.
 
     `gaps` and `projected_gaps` are None where the question was not decided; `undecided` says why.
@@ -216,16 +210,14 @@ def _point(system: System, solver: Solver) -> Point | None:
     return verdict.point if isinstance(verdict, Consistent) else None
 
 
-@dataclass(frozen=True, slots=True)
-class OptimalLeaf:
+class OptimalLeaf(Struct, frozen=True):
     """A leaf where the strategies of sigma(counter) do not improve the counter."""
 
     counter: str
     leaf: int
 
 
-@dataclass(frozen=True, slots=True)
-class Optimality:
+class Optimality(Struct, frozen=True):
     """(iv): for each counter the first leaf where it is optimal; counters without one are in `missing`."""
 
     optimal: tuple[OptimalLeaf, ...]

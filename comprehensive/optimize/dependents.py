@@ -12,13 +12,13 @@ alike are used, so that the same places are chosen everywhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, with_quotients
@@ -35,8 +35,7 @@ _A_LITTLE_MORE = 1025 / 1024
 _MOST_LINES = 1 << 14
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """An atom ``slope * symbol + rest`` with relation 0."""
 
     slope: Polynomial
@@ -55,8 +54,7 @@ class Line:
         return -self.rest.evaluate(point) / self.slope.evaluate(point)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """A symbol that is as large as the atoms that are linear in it allow, from 0 to 1."""
 
     name: str
@@ -79,8 +77,7 @@ class Share:
         return np.maximum(least, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Least:
+class Least(Struct, frozen=True):
     """An integer that is as small as the atoms that bound it from below allow; 0 without any."""
 
     name: str
@@ -122,8 +119,7 @@ class Least:
 Follower = Share | Least
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """Columns of symbols, and of the products and polynomials of them that were asked for."""
 
     columns: dict[str, Column]
@@ -169,16 +165,14 @@ class Values:
         return self.limits[line]
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """The number of atoms that do not hold at each place, and by about what factor they fail in total."""
 
     missed: Column
     excess: Column
 
 
-@dataclass(frozen=True, slots=True)
-class Dependents:
+class Dependents(Struct, frozen=True):
     """The values that follow from parameters, and the atoms that are judged."""
 
     quotients: tuple[Quotient, ...]

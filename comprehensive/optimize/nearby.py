@@ -12,11 +12,11 @@ on from those after which the least is violated.  Finding nothing means nothing.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Quotient, System, is_integer_symbol
 from comprehensive.algebra.polynomial import Scalar, plain
@@ -31,8 +31,7 @@ _VALUES = np.array(
 _MOST_TRIED = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """The length of the search: so many moves, from so many places each."""
 
     moves: int
@@ -56,8 +55,7 @@ def nearby(
     return _Search.of(system, quotients).found(starts, effort)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     system: System
     parameters: tuple[str, ...]
     dependents: Dependents

@@ -11,7 +11,8 @@ is found with it is then one of two cases, of which the other one is that proof:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Inconsistent, Quotient, System
 from comprehensive.algebra.fourier import Fact
@@ -20,8 +21,7 @@ from comprehensive.algebra.refute import refute_by_elimination
 from comprehensive.algebra.splitting import complement, joined_cases
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """An atom that says which of two quotients is the smaller one, and the contradiction of its opposite."""
 
     atom: Atom

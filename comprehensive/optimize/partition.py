@@ -10,10 +10,11 @@ leaves some room beyond the last value at which the choice changes, the other sy
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from typing import Literal
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, System, is_integer_symbol
 from comprehensive.algebra.boundaries import specialize
@@ -23,12 +24,12 @@ from comprehensive.algebra.roots import approximate
 from comprehensive.algebra.thresholds import Line, divide_line, roots_of
 from comprehensive.optimize.protocols import Fragment
 from comprehensive.optimize.tree import Leaf, Tree
+from comprehensive.records import replace
 
 Ranges = Mapping[str, tuple[int, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionCase:
+class PartitionCase(Struct, frozen=True):
     """A leaf or a dead end of the tree: `system` is its simplified one, with the assumptions that matter.
 
     `code` says in a line what runs there, or what there is too much of.  A case of kind "assert" is where an assert of
@@ -41,8 +42,7 @@ class PartitionCase:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """Choices in `divided` are positions in `cases`; None is where an assumption is violated.
 
     `values` are those that the cases depend on; `order` and `limits` are those of the tree, for printing.

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, assert_never
+
+from msgspec import Struct
 
 from comprehensive.algebra import (
     Atom,
@@ -49,16 +50,14 @@ from comprehensive.optimize.tree import Performance, Point
 _MOST_FAR_POINTS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Edges:
+class Edges(Struct, frozen=True):
     """The atoms that the two branches of a counter add."""
 
     accept: tuple[Atom, ...]
     refuse: tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NotTaken:
+class NotTaken(Struct, frozen=True):
     """The reason why a strategy is passed over.
 
     It is `for_good` when it does not depend on the counter that asked.
@@ -68,8 +67,7 @@ class NotTaken:
     for_good: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """The verdict on a system, and the same region in fewer atoms."""
 
     verdict: Verdict

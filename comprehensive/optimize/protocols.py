@@ -8,9 +8,10 @@ a cached array and limits the machine parameter ``Z_B``.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, RationalFunction
 
@@ -28,8 +29,7 @@ class Kind(Enum):
     """More is better, a ratio in [0, 1]; the accept branch adds ``limit <= value``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """The value of a counter on a fragment and where it comes from (``"estimate"``, ``"exact"``, ``"ptxas sm_90"``)."""
 
     value: Value
@@ -75,15 +75,13 @@ class Counter(Protocol[FragmentIn]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class NotApplicable:
+class NotApplicable(Struct, frozen=True):
     """The reason why a strategy changes nothing here, which the tree shows."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Applied(Generic[FragmentOut]):
+class Applied(Struct, Generic[FragmentOut], frozen=True):
     """A rewritten fragment with one line that says what changed."""
 
     fragment: FragmentOut

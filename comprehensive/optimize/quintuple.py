@@ -12,17 +12,18 @@ leaves ``tM, ..., t1`` on top.  Nothing is copied deeply, because nothing is eve
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, System
 from comprehensive.optimize.protocols import Counter, Fragment, Strategy
+from comprehensive.records import replace
 
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Quintuple(Generic[Fragment]):
+class Quintuple(Struct, Generic[Fragment], frozen=True):
     """Q(S) = (G_C(S), lambda(S), omega(S), gamma(S), C(S)) of section 3.6."""
 
     fragment: Fragment

@@ -11,8 +11,9 @@ a variant, the pruned branches with the reason, and the case that a point belong
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Certificate, Quotient, System, with_quotients
 from comprehensive.algebra.polynomial import Scalar
@@ -24,8 +25,7 @@ Performance: TypeAlias = Literal["demanded", "literal"]
 Point: TypeAlias = Mapping[str, Scalar]
 
 
-@dataclass(frozen=True, slots=True)
-class TriedStrategy:
+class TriedStrategy(Struct, frozen=True):
     """A strategy that a refuse edge came to: taken (`note` says what changed) or not (`note` says why)."""
 
     strategy: str
@@ -34,8 +34,7 @@ class TriedStrategy:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The decision of a leaf about one strategy of the run: the paper's ``(3b)``.
 
     `text` is the strategy's own wording of the outcome, empty where it has none or where another level of the strategy
@@ -48,8 +47,7 @@ class Decision:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
+class Pruned(Struct, frozen=True):
     """A branch that no point reaches: `core` is a contradictory part of `system`, `proof` shows it without a solver."""
 
     system: System
@@ -59,8 +57,7 @@ class Pruned:
     """``root``: the assumptions contradict each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeadEnd:
+class DeadEnd(Struct, frozen=True):
     """A region without a variant: the counter is refused there and no strategy is left that could help."""
 
     index: int
@@ -76,8 +73,7 @@ class DeadEnd:
     """One for each strategy of sigma(counter), in the order of the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """A region that was not decided, since the time for it was over: what is below it is not known."""
 
     index: int
@@ -91,8 +87,7 @@ class Open:
     """gamma: the counters that were still to be evaluated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf(Generic[Fragment]):
+class Leaf(Struct, Generic[Fragment], frozen=True):
     """A case of the discussion: where `system` holds, `fragment` is the variant to run."""
 
     index: int
@@ -111,8 +106,7 @@ class Leaf(Generic[Fragment]):
     """One for each strategy of the run, in the order of the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch(Generic[Fragment]):
+class Branch(Struct, Generic[Fragment], frozen=True):
     """A counter's value against its limit (comprehensive, figure 5), with the quintuple that arrived there.
 
     With `strategy` None the refuse edge found none left, and `refuse` is a dead end or pruned.
@@ -144,8 +138,7 @@ class Branch(Generic[Fragment]):
     """The reason why the solver could not tell whether a point arrives here; None where one does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative(Generic[Fragment]):
+class Alternative(Struct, Generic[Fragment], frozen=True):
     """Another form of the source at the root of a tree, by the name of the recipe that makes it.
 
     `tree` is its own case discussion, or why there is none.  It excludes nothing: where the machine has room for
@@ -160,8 +153,7 @@ class Alternative(Generic[Fragment]):
 Node: TypeAlias = "Branch[Fragment] | Leaf[Fragment] | DeadEnd | Pruned | Open"
 
 
-@dataclass(frozen=True, slots=True)
-class Tree(Generic[Fragment]):
+class Tree(Struct, Generic[Fragment], frozen=True):
     """A comprehensive optimization of `source` with everything that was seen on the way.
 
     Leaves and dead ends stand in preorder, accept edges first.

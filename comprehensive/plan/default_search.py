@@ -8,7 +8,7 @@ does, may ask before host code runs::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Scalar
@@ -42,8 +42,7 @@ def neighbours(parameters: int) -> int:
     return 3**parameters if 2 <= parameters <= 4 else 0
 
 
-@dataclass(frozen=True, slots=True)
-class KnownEarly:
+class KnownEarly(Struct, frozen=True):
     """The knowledge of a region before host code runs.
 
     ``scalars`` are those that host code computes, in order, with their values; None where one is known at the launch

@@ -8,7 +8,7 @@ In: a :class:`FunctionPlan`.  Out: an :class:`Interface`, shared by the header, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError
 from comprehensive.loops.access import accesses
@@ -17,8 +17,7 @@ from comprehensive.metafork.ast import ScalarType
 from comprehensive.plan.plan import FunctionPlan
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """A scalar by value, or data as a device pointer; ``const`` data is read only."""
 
     name: str
@@ -48,8 +47,7 @@ def host_name(type: ScalarType) -> str:
 _HOST_NAMES = {ScalarType.HALF: "cf_half", ScalarType.BFLOAT16: "cf_bfloat16"}
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(Struct, frozen=True):
     """The parameters of a generated function.
 
     ``everything`` is the user's parameter list; ``program`` and ``arguments`` are its parts, in its order.

@@ -11,7 +11,8 @@ With all parameters 1 nothing is left out.  With others a group does what is ``d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
@@ -21,8 +22,7 @@ from comprehensive.metafork.ast import Binary, Declare, Expr, For, IntLiteral, S
 from comprehensive.plan.host_scalars import over_arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """Iterations of some loops, over scalars of the nest."""
 
     done: Expr

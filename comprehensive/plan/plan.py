@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from msgspec import Struct
+
 from comprehensive.algebra import Quotient, System
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
@@ -44,8 +46,7 @@ class LeafPlan:
     """The work of its blocks, for the choice among leaves and blocks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """The least that a launch moves of an array: ``bytes`` for each combination of values below some limits."""
 
     array: str
@@ -125,8 +126,7 @@ class TilePlan:
         return tuple(substitute(condition, constants) for condition in self.tile.conditions)
 
 
-@dataclass(frozen=True, slots=True)
-class RegionPlan:
+class RegionPlan(Struct, frozen=True):
     """A region: ``name`` prefixes everything generated for it (``matmul``, or ``heat_1``, ``heat_2``)."""
 
     name: str
@@ -221,8 +221,7 @@ class RegionPlan:
         return (*(leaf.kernel for leaf in self.leaves), *(plan.kernel for plan in self.tilings))
 
 
-@dataclass(frozen=True, slots=True)
-class TunedRow:
+class TunedRow(Struct, frozen=True):
     """The fastest parameters that were measured on a device at given sizes, in microseconds a launch."""
 
     device: str
@@ -233,8 +232,7 @@ class TunedRow:
     microseconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionPlan:
+class FunctionPlan(Struct, frozen=True):
     """A host function with its regions in program order."""
 
     function: Function
@@ -259,16 +257,14 @@ class FunctionPlan:
         return tuple(key for region in self.regions for key in region.kernels_of(tile))
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredMachine:
+class MeasuredMachine(Struct, frozen=True):
     """Speeds of devices of that name, by which launchers choose there."""
 
     name: str
     speeds: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramPlan:
+class ProgramPlan(Struct, frozen=True):
     """Everything generated from one `.mf` file; ``stem`` names the outputs (``matmul`` gives ``matmul.h``)."""
 
     stem: str

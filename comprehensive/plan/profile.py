@@ -6,15 +6,14 @@ by :mod:`comprehensive.model.leaf_cost`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.machine.sites import Context, Sites
 from comprehensive.metafork.ast import Expr, IntLiteral
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """The tables of a leaf from which its cost is computed.
 
     ``numbers`` are expressions over scalars of the nest and, by :func:`number_name`, over numbers before

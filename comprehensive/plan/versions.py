@@ -12,17 +12,18 @@ version does not name is the original one there.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from msgspec import Struct
+
+from comprehensive.records import replace
 from comprehensive.toolchain.usage import simple_name, template_arguments
 
 KernelKey: TypeAlias = tuple[str, tuple[int, ...]]
 """The name of a kernel, and the constants of an instance of one over tiles; no constants for a leaf."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A version of kernels; ``name`` is how people and logs tell it from others.
 
     ``pipelines`` are the passes (as for ``opt``) that the PTX of nvcc goes through, by kernel; an empty pipeline is
@@ -56,16 +57,14 @@ ORIGINAL = Version("")
 """The kernels as all of them are compiled where no version is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A candidate of a launcher: a version of the kernels, with blocks of at most so many threads; 0 for no limit."""
 
     version: int
     threads: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Adaptation:
+class Adaptation(Struct, frozen=True):
     """The candidates of a launcher, to keep the fastest while a function runs (Orion, section 3.4): the original first.
 
     The ``along`` next ones are tried until one is slower, those behind them where none of these is faster.

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from itertools import product
 from math import gcd, prod
 
@@ -32,6 +31,7 @@ from comprehensive.poly.indices import NotPolynomialError, Scope, is_nonnegative
 from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Legality
 from comprehensive.poly.touched import touched
+from comprehensive.records import replace
 
 Ends = tuple[Polynomial, ...]
 

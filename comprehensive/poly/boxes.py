@@ -8,9 +8,10 @@ their hull.  Example: ``i*s*B + k*B + j`` over ``k < s, j < B`` lies in ``[i*s*B
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.poly.domains import Axis, Facts, Reference
@@ -30,8 +31,7 @@ class NoBoxError(Exception):
         self.remedy = remedy
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A reference in virtual coordinates with its box ``low[k] <= coordinate k <= high[k]``."""
 
     reference: Reference
@@ -108,8 +108,7 @@ def apart(a: Member | Hull, b: Member | Hull, facts: Facts) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Hull:
+class Hull(Struct, frozen=True):
     """The box of a reference group."""
 
     members: tuple[Member, ...]

@@ -7,15 +7,15 @@ digit is that of the low one times the extent of the low one.  The map is a bije
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 
 Extents = dict[str, Polynomial]
 
 
-@dataclass(frozen=True, slots=True)
-class Collapsed:
+class Collapsed(Struct, frozen=True):
     """The ``polynomials`` over fewer counters, with their ``extents``, and what each new counter stands for."""
 
     polynomials: tuple[Polynomial, ...]

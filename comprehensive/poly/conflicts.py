@@ -9,8 +9,9 @@ and never a read ``a[p]``, because ``p <= N - 3``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest
@@ -26,8 +27,7 @@ from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
 _Forms: TypeAlias = tuple[Polynomial, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """Can two iterations conflict that agree in the loops at ``shared`` and differ in ``differs``?
 
     ``differs`` is ``(place, number)``: the number-th loop at that place, or for SERIAL the iterator's name.
@@ -45,8 +45,7 @@ class Question:
         return reference.remainders if self.remainders else reference.guard
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """The pair that could not be separated; ``opaque`` is a subscript of it that is no polynomial, if there is one."""
 
     first: Reference
@@ -165,8 +164,7 @@ def _differing(axes: Iterable[Axis], differs: tuple[Place, int | str]) -> str | 
     return here[which].counter if which < len(here) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Struct, frozen=True):
     """One of two iterations: coordinates, guard and domain, and the loops that it does not share."""
 
     coordinates: tuple[Polynomial, ...]
@@ -310,8 +308,7 @@ def _prove(nest: Nest, left: _Prepared, right: _Prepared, shared: tuple[Axis, ..
     return "z3" if proved else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Merged:
+class _Merged(Struct, frozen=True):
     coordinates: tuple[Polynomial, ...]
     constraints: tuple[Constraint, ...]
     differing: str | None
@@ -320,8 +317,7 @@ class _Merged:
     is_collapsed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(Struct, frozen=True):
     """A side, and what it is in collapsed coordinates with its guards: several questions are asked of it."""
 
     side: _Side

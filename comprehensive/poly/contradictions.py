@@ -10,9 +10,10 @@ What is no polynomial, or is computed in arithmetic that wraps around, counts as
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Inconsistent, Polynomial, PortfolioSolver, System, at_least, equal
 from comprehensive.algebra.smt import Limits
@@ -29,8 +30,7 @@ _LIMITS = Limits(resources=400_000)
 _MOST_COMBINATIONS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """Facts that exclude each other.
 
     ``conditions`` are parts of asserts or definitions, in the order of the text; ``bounded`` are scalars whose least

@@ -10,8 +10,9 @@ Example: ``int i = v*B + u; if (i < n) c[i] = 0;`` gives the axes v, u, the subs
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED
@@ -32,6 +33,7 @@ from comprehensive.poly.indices import (
 from comprehensive.poly.lifting import quotient_bounds, quotient_facts
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, Level
+from comprehensive.records import replace
 
 
 class Place(Enum):
@@ -43,8 +45,7 @@ class Place(Enum):
     SERIAL = "serial loop in a thread"
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """A loop as a counter from 0 to ``extent`` (excluded), or of unknown length where that is None.
 
     ``iterator == value`` in terms of the counter; ``limits`` bound the counter where ``extent`` does not say all.
@@ -60,8 +61,7 @@ class Axis:
     """Whether the counter is known not to be negative."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """One access in polynomial terms; polynomials speak of scalars and counters."""
 
     access: Access
@@ -95,8 +95,7 @@ class Reference:
         return next(a for a in self.axes if a.counter == counter)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """The facts that hold at a place of a nest, wherever the iterators stand."""
 
     constraints: tuple[Constraint, ...]

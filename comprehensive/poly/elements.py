@@ -9,7 +9,8 @@ with a floor grid nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.poly.boxes import Member
@@ -30,8 +31,7 @@ from comprehensive.poly.lifting import (
 from comprehensive.poly.model import TRUE, Condition, Constraint
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A tile: ``origin[k] + stride[k]*x``, ``0 <= x < extent[k]``."""
 
     origin: tuple[Polynomial, ...]

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from itertools import product
+
+from msgspec import Struct
 
 from comprehensive.loops.access import Access, Context, Mode, accesses
 from comprehensive.loops.ir import Array, BlockStmt, Nest
@@ -30,13 +31,13 @@ from comprehensive.poly.indices import scope_of
 from comprehensive.poly.lifting import infeasible
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint
+from comprehensive.records import replace
 
 # In no C program: an array that stands for the conditions, to learn what encloses them.
 _PROBE = "?"
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(Struct, frozen=True):
     """The n-th ``if`` of the bands, its condition with index scalars substituted, and where it stands."""
 
     condition: Expr

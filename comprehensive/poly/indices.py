@@ -9,9 +9,10 @@ named by its C text, unless a host scalar already holds it.  Example: with ``int
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
@@ -37,6 +38,7 @@ from comprehensive.metafork.walk import all_statements_in, assigned_scalars, sub
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, c_text
 from comprehensive.poly.unsigned import WIDE, WRAPPING, is_of, is_small_sum, unconverted
+from comprehensive.records import replace
 
 ZERO = Polynomial.constant(0)
 ONE = Polynomial.constant(1)
@@ -57,8 +59,7 @@ class NotPolynomialError(Exception):
         return self.term.span
 
 
-@dataclass(frozen=True, slots=True)
-class Quotient:
+class Quotient(Struct, frozen=True):
     """A quotient as C divides, towards zero: ``symbol == numerator / denominator``, the latter positive."""
 
     symbol: str
@@ -66,8 +67,7 @@ class Quotient:
     denominator: Polynomial
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The meanings of the names of a nest; iterators are added by whoever knows the place.
 
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
@@ -109,8 +109,7 @@ class Scope:
         return _Reader(self, iterators, remainders=remainders).condition(expr, True)
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """A union of conjunctions that contains every point where a condition holds.
 
     ``opaque`` are the parts of the condition that were taken as possibly true; where there are none it is exact.

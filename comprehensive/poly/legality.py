@@ -7,8 +7,6 @@ Example: matrix multiplication may run i, v, j, u in parallel and w, but not k a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Index
@@ -19,6 +17,7 @@ from comprehensive.poly.model import Conflict, Legality, Parallel, Undecided
 from comprehensive.poly.repeats import indices_of, repeats
 from comprehensive.poly.taint import data_dependent
 from comprehensive.poly.witnesses import Witnesses, witnesses
+from comprehensive.records import replace
 
 
 def parallel_loops(nest: Nest) -> tuple[tuple[str, Legality], ...]:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED, Span
 
@@ -49,16 +51,14 @@ def c_text(polynomial: Polynomial) -> str:
     return "".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(Struct, frozen=True):
     """The constraint ``polynomial >= 0``, or ``== 0`` where ``equality``."""
 
     polynomial: Polynomial
     equality: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A disjunction of conjunctions; ``TRUE`` is the one empty conjunction."""
 
     pieces: tuple[tuple[Constraint, ...], ...]
@@ -71,8 +71,7 @@ class Condition:
 TRUE = Condition(((),))
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(Struct, frozen=True):
     """The box that one reference group of an array touches at a level.
 
     Its elements are ``origin[k] + stride[k] * x[k]`` with ``0 <= x[k] < extent[k]``.
@@ -107,8 +106,7 @@ class Tile:
         return product
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(Struct, frozen=True):
     """All tiles of one array in one band at a level."""
 
     array: str
@@ -142,8 +140,7 @@ class Opaque:
     remedy: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Parallel:
+class Parallel(Struct, frozen=True):
     """Proved: no two conflicting iterations differ in the loop's iterator.  ``method`` says how."""
 
     method: str
@@ -166,8 +163,7 @@ class Witness:
     """The condition on data under which the two meet, empty where it may be anything; None where no data decides."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Struct, frozen=True):
     """Refuted: the loop carries a dependence."""
 
     witness: Witness

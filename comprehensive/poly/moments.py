@@ -9,7 +9,8 @@ Example: ``for (int t = 0; t < 5; t++) { int src = t % 2; meta_schedule ...`` gi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_exact
@@ -22,8 +23,7 @@ _GUESSES = (5, 2, 1, 0, 101, -7)
 _MOST_TURNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A moment; ``guessed`` are the scalars whose values no known definition determines."""
 
     point: Point

@@ -8,7 +8,8 @@ every band at every level.  ``report.polyhedra`` prints it in the notation of is
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest
@@ -20,8 +21,7 @@ from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Constraint, Footprint, Legality, Level, Opaque
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct, frozen=True):
     """A reference: ``bounds`` of its counters, and the ``guards`` around it as a union of conjunctions.
 
     ``opaque`` are conditions that are no polynomials, and counted as possibly true; ``subscripts`` is None where one is
@@ -41,8 +41,7 @@ class Described:
     obstacle: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Struct, frozen=True):
     """The footprint of one block, or thread, in an array, for a band."""
 
     band: int
@@ -51,8 +50,7 @@ class Touched:
     footprint: Footprint | Opaque
 
 
-@dataclass(frozen=True, slots=True)
-class Polyhedra:
+class Polyhedra(Struct, frozen=True):
     """The polyhedra of a nest.
 
     ``dependences`` are pairs of numbers of references to one array of which one writes; ``parallel`` are verdicts on

@@ -11,7 +11,8 @@ no two go to one place, which is for a warning to say: whatever the order, such 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import Access, Mode, accesses
 from comprehensive.loops.ir import Nest
@@ -32,10 +33,10 @@ from comprehensive.poly.model import Witness
 from comprehensive.poly.search import NotEvaluableError, Point, Runner, evaluate, python_text, runner
 from comprehensive.poly.taint import data_dependent, tainted_names
 from comprehensive.poly.witnesses import Witnesses, order_counts, refuted
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class _Supposition:
+class _Supposition(Struct, frozen=True):
     """Data is ``first``, or else ``first`` and ``1 - first`` in turn; ``names`` are what depends on data."""
 
     names: frozenset[str]

@@ -19,8 +19,9 @@ In: a nest and a sink.  Out: diagnostics in it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
 from comprehensive.loops.access import Access, Mode
@@ -50,8 +51,7 @@ from comprehensive.poly.user_loops import user_loop, user_values
 from comprehensive.poly.wraps import assert_against_wrapping
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """The words of a file's notation for parallel loops; the gaps are for iterators.
 
     ``hidden`` are parameters that no text of the user's has: a witness does not name them.

@@ -11,7 +11,6 @@ What is missing is read off the coordinates of the subscripts (`virtual.py`), an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, islice, pairwise, product
 
@@ -25,6 +24,7 @@ from comprehensive.poly.legality import verdicts
 from comprehensive.poly.memo import remembered_in_text
 from comprehensive.poly.model import Parallel
 from comprehensive.poly.virtual import chains, kept_chain, split, subscripts_at
+from comprehensive.records import replace
 
 _MOST_TRIED = 4
 

@@ -10,10 +10,11 @@ Each reference becomes one Python function of nested loops; ~10^6 evaluations a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Any, Protocol, assert_never
+
+from msgspec import Struct
 
 from comprehensive.loops.access import Access, SerialLoop, accesses
 from comprehensive.loops.ir import Loop, Nest, Role
@@ -41,8 +42,7 @@ class TooLongError(Exception):
     """A loop runs longer than a search may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
+class Runner(Struct, frozen=True):
     """A reference that can be evaluated: ``run(point, budget)`` yields ``(iteration, subscripts)`` pairs."""
 
     access: Access

@@ -14,7 +14,8 @@ A case counts only where it holds, so that what is said of one reference is righ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest
@@ -34,8 +35,7 @@ class _GivenUpError(Exception):
     """An error that says why a reference has no exact bound; its text goes on after the reference."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """The element (or row) that a reference surely touches where all of ``where`` holds, over scalars alone.
 
     Symbols that are no scalars are ``floor_div(a, b)`` or quotients as C divides, named by their text.
@@ -45,8 +45,7 @@ class Reached:
     element: Polynomial
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Struct, frozen=True):
     """The ends of what a nest surely touches of an array.
 
     ``first`` and ``last`` are cases: the least and the greatest element are among those whose conditions

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.loops.access import Mode, names_read
 from comprehensive.loops.ir import Nest
@@ -110,8 +111,7 @@ class _Suspicion:
                 yield question, self._first[question, array]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """The touches of a small run.
 
     ``elements`` are those inside their arrays; ``outside`` the arrays that a subscript leaves.

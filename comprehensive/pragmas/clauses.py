@@ -10,9 +10,10 @@ chooses the shapes of blocks.  The others are refused, each with what to write i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Fix, Span
 from comprehensive.pragmas.directives import NAMES, Clause, Directive
@@ -24,8 +25,7 @@ class Treatment(Enum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """``advice`` is what to do instead of a clause that is refused."""
 
     treatment: Treatment
@@ -125,8 +125,7 @@ def _unknown(directive: Directive, clause: Clause, sink: DiagnosticSink) -> None
     sink.error("CF1103", f"{model} has no clause '{clause.name}' here", clause.span, help=help, fix=fix)
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Struct, frozen=True):
     """``reduction(+: s, h[0:n])``; each variable with its section, which is empty for a scalar."""
 
     operator: str

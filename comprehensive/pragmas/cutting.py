@@ -12,7 +12,8 @@ Regions of one function share these parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink
 from comprehensive.metafork.ast import (
@@ -30,10 +31,10 @@ from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.notation import RegionText
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, grid_of
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Loops:
+class Loops(Struct, frozen=True):
     """``inner`` is what one iteration of all ``dimensions`` does, serial loops included."""
 
     text: RegionText

@@ -8,7 +8,8 @@ In: a loop of any canonical form.  Out: a :class:`Dimension`::
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.ir import AXES
 from comprehensive.loops.normalize.counting import counted_from_zero
@@ -17,14 +18,14 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rectangle import rectangular
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import names
+from comprehensive.records import replace
 
 MAXIMUM_LOOPS = len(AXES)
 """Parallel loops of a region; further ones around them are serial."""
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
+class Dimension(Struct, frozen=True):
     """A loop whose iterations are independent: as the program has it, and counted up in steps of 1 from its start.
 
     ``value`` is the iterator of the program in terms of the one that counts; None where that is the same.

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.tokens import Token
@@ -57,8 +58,7 @@ _HIDDEN = re.compile(r"\\\r?\n|/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*")
 _PIECE = re.compile(r"(?P<word>[^\W\d]\w*)|(?P<open>\()|(?P<other>\S)")
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """``reduction(+: s)``; ``argument`` is None for a word without parentheses."""
 
     name: str
@@ -66,8 +66,7 @@ class Clause:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Struct, frozen=True):
     """``model`` is "omp" or "acc"; ``words`` are the name of the directive."""
 
     model: str

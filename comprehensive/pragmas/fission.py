@@ -16,12 +16,12 @@ that a later part reads are computed there again, from what no part writes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from comprehensive.loops.traverse import names_read_in
 from comprehensive.metafork.ast import Declare, For, Stmt
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, elements, statements_in
 from comprehensive.pragmas.cutting import Loops
+from comprehensive.records import replace
 
 
 def parted(loops: Loops) -> tuple[Loops, ...]:

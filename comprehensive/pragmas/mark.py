@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.tokens import Token
@@ -26,8 +27,7 @@ from comprehensive.pragmas.statements import statement_end
 from comprehensive.pragmas.stores import read_again, stores_end, with_elements
 
 
-@dataclass(frozen=True, slots=True)
-class Team:
+class Team(Struct, frozen=True):
     """A directive whose statement several threads run: what it lists or declares in there is private."""
 
     directive: Directive
@@ -38,8 +38,7 @@ class Team:
         return self.statement.start <= place < self.statement.end
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(Struct, frozen=True):
     """The rest of the function behind a region: the tokens from a position on, where so many braces are open."""
 
     tokens: Sequence[Token]
@@ -51,8 +50,7 @@ class Rest:
         return read_again(self.tokens, self.position, self.depth, variables)
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """``regions`` has the offset of the first loop of each region by the offset of its keyword, ``behind`` what comes
     after the region that begins with that loop, ``loops`` the
     directives before each loop by its offset; ``unproved`` are directives that leave it to the compiler which loops
@@ -79,8 +77,7 @@ def marked(
     return marker.written()
 
 
-@dataclass(slots=True)
-class _Marker:
+class _Marker(Struct):
     models: AbstractSet[str]
     refuted: AbstractSet[int]
     sink: DiagnosticSink

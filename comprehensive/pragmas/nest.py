@@ -8,7 +8,6 @@ In: a loop with its directives.  Out: its dimensions, and what stands inside of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.loops.normalize.canonical import obstacle
@@ -19,6 +18,7 @@ from comprehensive.pragmas.constructs import Construct, construct
 from comprehensive.pragmas.cutting import Loops
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, dimension, grid_of, serial_inside
 from comprehensive.pragmas.directives import Directive
+from comprehensive.records import replace
 
 
 def directed(

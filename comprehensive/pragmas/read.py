@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Literal
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink, Note, SourceFile, Span
@@ -27,6 +26,7 @@ from comprehensive.pragmas.directives import MODELS, Directive
 from comprehensive.pragmas.translate import Pragmas
 from comprehensive.pragmas.widen import built, doubt_of, widened
 from comprehensive.pragmas.words import words_of
+from comprehensive.records import replace
 
 Models = Literal["omp", "acc", "auto"]
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.loops.normalize.assigned_first import flow
@@ -39,8 +40,7 @@ from comprehensive.pragmas.mark import Rest, Team
 from comprehensive.pragmas.nest import collapsed
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """The loop with renamed variables; ``types`` are those of its own variables, ``scalars`` what host code still
     gives it, ``sums`` the new names of what begins with the value of host code."""
 

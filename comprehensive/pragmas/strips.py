@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from comprehensive.loops.normalize.outward import hoistable, hoisted
 from comprehensive.loops.normalize.strips import loop_of_strips, of_strips
@@ -29,6 +28,7 @@ from comprehensive.metafork.rewrite import replace_statements
 from comprehensive.metafork.walk import assigned_scalars, reads_data, statements_in
 from comprehensive.pragmas.cutting import Loops
 from comprehensive.pragmas.dimension import dimension
+from comprehensive.records import replace
 
 
 def with_whole_loops(loops: Loops) -> Loops:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Declare, For, IntLiteral, MetaFor, Parameter, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
@@ -35,8 +36,7 @@ def once(loop: For, stores: Sequence[Stmt], name: Namer) -> For:
     return For(ScalarType.INT, name("once"), zero, "<", one, one, (loop, *stores), loop.span)
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """The two regions that a loop with a reduction becomes.
 
     ``first`` are the uncut loops of the one with the parts.  Where iterations store elements, ``claim`` is the loop

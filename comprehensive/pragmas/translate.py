@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import Declare, For, HostScalar, Name, Stmt
@@ -28,8 +29,7 @@ from comprehensive.pragmas.sums import Shared, once, shared
 from comprehensive.pragmas.updates import with_updates
 
 
-@dataclass(slots=True)
-class Pragmas:
+class Pragmas(Struct):
     """One reading of a file; ``refuted`` are the offsets of loops that stay serial, since no proof shows them to be
     parallel.  ``found`` has the uncut loops of every region by the offset of its first character."""
 

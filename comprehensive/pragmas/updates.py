@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import Assign, Binary, Block, DoWhile, For, If, Index, MetaFor, Stmt, While
 from comprehensive.metafork.atomic_check import SUMS
 from comprehensive.pragmas.clauses import reductions
 from comprehensive.pragmas.directives import Directive
+from comprehensive.records import replace
 
 _OPERATORS = {"+": SUMS, "-": SUMS, "&": frozenset(("&=",)), "|": frozenset(("|=",)), "^": frozenset(("^=",))}
 """The updates that a reduction with an operator puts together."""

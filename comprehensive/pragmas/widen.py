@@ -13,7 +13,8 @@ A loop over strips of one that is proved to be parallel gives its place to that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink
 from comprehensive.loops.build import build
@@ -37,6 +38,7 @@ from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, dimension
 from comprehensive.pragmas.fission import parted
 from comprehensive.pragmas.strips import with_a_joined_strip, with_whole_loops
+from comprehensive.records import replace
 
 
 def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]) -> Program:
@@ -66,8 +68,7 @@ def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
     return next((verdict for verdict in found if not isinstance(verdict, Parallel)), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Widened:
+class _Widened(Struct, frozen=True):
     """A region with all loops in its grid that are proved to be parallel, and the parameters of its blocks."""
 
     region: MetaSchedule

@@ -10,7 +10,8 @@ runs from one iteration to the next one::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.loops.traverse import declared_names
@@ -20,8 +21,7 @@ from comprehensive.metafork.walk import bodies, names, own_expressions, statemen
 from comprehensive.reductions.operators import Operator, update_of
 
 
-@dataclass(frozen=True, slots=True)
-class Accumulator:
+class Accumulator(Struct, frozen=True):
     """A scalar that every iteration puts values into."""
 
     name: str
@@ -29,8 +29,7 @@ class Accumulator:
     operator: Operator
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """The reason why a loop does more than to put values together, as the end of "cannot be shared by threads: ..."."""
 
     reason: str

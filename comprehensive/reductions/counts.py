@@ -9,7 +9,8 @@ In: the loops that are shared, outermost first.  Out: expressions over scalars t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import (
@@ -36,8 +37,7 @@ _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 _INT_MAX = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(Struct, frozen=True):
     """A loop that parts share: ``extent`` iterations, of which number ``number`` has the iterator at ``value``."""
 
     loop: For
@@ -49,8 +49,7 @@ class Level:
     turn: str
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """The parts and the steps of each level, as expressions over ``scalars``; ``folded`` parts are put together."""
 
     parts: tuple[Expr, ...]

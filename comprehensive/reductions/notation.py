@@ -12,7 +12,8 @@ A region of many points is left to its tiles, which deal a loop out to the threa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.normalize.local_scalars import declared_late
 from comprehensive.loops.traverse import declared_names
@@ -46,6 +47,7 @@ from comprehensive.metafork.walk import (
     statements_in,
     subexpressions,
 )
+from comprehensive.records import replace
 from comprehensive.reductions.accumulators import Obstacle
 from comprehensive.reductions.operators import update_of
 from comprehensive.reductions.split import Split, split
@@ -77,8 +79,7 @@ def _is_one(loop: MetaFor) -> bool:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Parted:
+class _Parted(Struct, frozen=True):
     """A loop as two regions, the second with the parallel loops of the program."""
 
     split: Split

@@ -14,7 +14,8 @@ forgets an ``x`` that is NaN and keeps an ``m`` that is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import (
     Assign,
@@ -33,8 +34,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.walk import elements, subexpressions
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """``neutral`` changes no value that it is put together with.
 
     It is None where a value changes nothing when it is put together with itself: what the variable holds before the
@@ -90,8 +90,7 @@ _EXTREMES = {"fmax": "max", "fmaxf": "max", "fmin": "min", "fminf": "min"}
 _GREATER, _LESS = frozenset((">", ">=")), frozenset(("<", "<="))
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """``target`` is put together with a value; ``read`` are the expressions that the value is made of, none of which
     mentions the target."""
 

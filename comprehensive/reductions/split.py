@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.normalize.canonical import obstacle
@@ -55,6 +56,7 @@ from comprehensive.metafork.walk import (
     own_expressions,
     statements_in,
 )
+from comprehensive.records import replace
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
 from comprehensive.reductions.counts import MOST_PARTS, Counts, Level, counts_of, may_overflow, small_enough
 
@@ -63,8 +65,7 @@ SHORT = 32
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """Two regions: ``first`` are the parallel loops of the one, not cut into blocks; the other is of one point.
 
     The launcher computes ``scalars`` and has ``memory`` for them; ``preconditions`` have to hold."""
@@ -137,8 +138,7 @@ def split(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """An accumulator with the names of its parts, of the memory that has them, and of what they make together.
 
     Integers that are added up or multiplied are so without overflow: a part may be larger than the whole.

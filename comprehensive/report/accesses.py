@@ -7,8 +7,9 @@ line  array  memory  access    stride  sectors  turns  words  reference
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.model.access_rows import Row
@@ -19,8 +20,7 @@ _HEADINGS = ("line", "array", "memory", "access", "stride", "sectors", "turns", 
 _TO_THE_RIGHT = frozenset(("line", "stride", "sectors", "turns", "words"))
 
 
-@dataclass(frozen=True, slots=True)
-class Accesses:
+class Accesses(Struct, frozen=True):
     """The accesses of one kernel: ``values`` of its parameters, which are ``missing``, and where the warp is."""
 
     region: str

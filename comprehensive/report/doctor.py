@@ -6,9 +6,10 @@ In: nothing but the environment.  Out: a record a tool, as text or JSON.
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive import __version__
 from comprehensive.toolchain.find import Found, find_tool
@@ -26,8 +27,7 @@ CUDA_TOOLS = {
 PACKAGES = ("click", "islpy", "jinja2", "lark", "numpy", "python-flint", "sympy", "z3-solver")
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(Struct, frozen=True):
     """A tool as ``doctor`` has found it.
 
     ``place`` is None for what is missing; ``steps`` says where it was looked for; ``needed_for`` what it

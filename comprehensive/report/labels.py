@@ -6,8 +6,9 @@ A label is text in a monospaced font, turned by its angle around the place where
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import cos, radians, sin
+
+from msgspec import Struct
 
 from comprehensive.report.svg import Place
 
@@ -17,8 +18,7 @@ _UP, _DOWN = 11.0, 4.0
 _STEP = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """Text whose base line is `shift` below `place`, before it is turned by `angle` degrees."""
 
     place: Place

@@ -12,16 +12,16 @@ that takes the least of a multiprocessor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.occupancy_tuning.candidates import Direction
 from comprehensive.occupancy_tuning.level import Level, Timed
 from comprehensive.occupancy_tuning.plateau import Plateau, plateau
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """The levels of a kernel, the original first, and what was measured of each, where that was asked for."""
 
     symbol: str

@@ -8,10 +8,10 @@ and tables.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from comprehensive.codegen.environment import render_template
 from comprehensive.report.page_code import CodeLine, DiffLine
@@ -19,8 +19,7 @@ from comprehensive.report.page_selection import RegionSelection, selection_scrip
 from comprehensive.report.page_tree import NodeView
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+class Control(Struct, frozen=True):
     """A slider: it jumps from stop to stop, any integer between the ends can be typed."""
 
     name: str
@@ -31,8 +30,7 @@ class Control:
     stops: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CounterView:
+class CounterView(Struct, frozen=True):
     """A counter of a leaf: its value, its limit, and where the value comes from."""
 
     name: str
@@ -41,8 +39,7 @@ class CounterView:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeafView:
+class LeafView(Struct, frozen=True):
     """A leaf, or a kernel over tiles; ``parent`` is what it was made of, by its anchor and its name."""
 
     anchor: str
@@ -66,8 +63,7 @@ class LeafView:
     """None where there is no room for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaneView:
+class PlaneView(Struct, frozen=True):
     """A plane of two parameters as a picture, with where the frame of the plane lies in it."""
 
     symbols: tuple[str, str]
@@ -86,8 +82,7 @@ class PlaneView:
     """Asserts, quoted, of which it says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionView:
+class RegionView(Struct, frozen=True):
     """A region; ``trees`` are that of the leaves as written, and those of its alternatives with their names."""
 
     name: str
@@ -108,8 +103,7 @@ class RegionView:
     """The parts that there was no time for."""
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionView:
+class FunctionView(Struct, frozen=True):
     """A function with its sliders; ``limits`` are those of the device on which selection depends."""
 
     name: str
@@ -123,8 +117,7 @@ class FunctionView:
     regions: tuple[RegionView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PageView:
+class PageView(Struct, frozen=True):
     """The whole page; ``codes`` are those that quintuples refer to."""
 
     title: str

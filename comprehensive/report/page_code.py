@@ -7,27 +7,26 @@ difference(parent, kernel)      # what a strategy changed, a DiffLine for each l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from comprehensive.codegen.cuda import print_kernel
 from comprehensive.codegen.source_lines import of_statements
 from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.records import replace
 from comprehensive.report.highlight import highlighted
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLine:
+class CodeLine(Struct, frozen=True):
     """A line of a kernel, and the line of the source that it comes from."""
 
     html: Markup
     source: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """A line of two kernels: in both (" "), only in the first one ("-") or only in the second one ("+")."""
 
     sign: str

@@ -9,7 +9,8 @@ The expressions are those of the generated header, printed in another language f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial
 from comprehensive.codegen.dispatch import Dispatch, Fact, dispatch, fact, quotient_text
@@ -28,8 +29,7 @@ from comprehensive.plan.plan import RegionPlan, TilePlan
 from comprehensive.report.tree_words import NOT_DECIDED
 
 
-@dataclass(frozen=True, slots=True)
-class TileSelection:
+class TileSelection(Struct, frozen=True):
     """One tile: its sizes, and what must hold for it to run."""
 
     name: str
@@ -40,8 +40,7 @@ class TileSelection:
     """Conditions on scalars of the region: what they say, and their values."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResidencyText:
+class ResidencyText(Struct, frozen=True):
     """The blocks that each resource of a multiprocessor allows of a leaf, and the warps of a block."""
 
     quotients: tuple[tuple[str, str, str], ...]
@@ -49,8 +48,7 @@ class ResidencyText:
     blocks: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RegionSelection:
+class RegionSelection(Struct, frozen=True):
     """Everything that the page computes of a region while its sliders move."""
 
     name: str

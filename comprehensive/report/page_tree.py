@@ -9,9 +9,10 @@ Dead branches are nodes as well, with the contradiction for which they were prun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, Literal, assert_never
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, System
 from comprehensive.optimize.protocols import Fragment
@@ -21,8 +22,7 @@ from comprehensive.report.tree_words import NOT_DECIDED, contradiction, reason
 NodeKind = Literal["branch", "leaf", "dead end", "open", "pruned"]
 
 
-@dataclass(frozen=True, slots=True)
-class QuintupleView:
+class QuintupleView(Struct, frozen=True):
     """The quintuple of a node as text; ``code`` is a position in the list of codes."""
 
     code: int
@@ -32,8 +32,7 @@ class QuintupleView:
     system: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeView:
+class NodeView(Struct, frozen=True):
     """A node with the edge that leads to it; ``number`` counts nodes in preorder, over several trees of a page."""
 
     number: int

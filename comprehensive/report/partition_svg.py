@@ -8,10 +8,11 @@ from the exact cells at many x of a column; floats only place what is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import atan2, ceil, degrees, dist
+
+from msgspec import Struct
 
 from comprehensive.algebra.regions import Branch, Column, Plane, Reason
 from comprehensive.algebra.roots import approximate
@@ -55,8 +56,7 @@ _STEP = 4
 _PARTS = (0.5, 0.35, 0.65, 0.2, 0.8, 0.1, 0.9)
 
 
-@dataclass(frozen=True, slots=True)
-class _Area:
+class _Area(Struct, frozen=True):
     """A run as it is drawn: at each x of `across` from `bottom` to `top`, in pixels."""
 
     run: Run

@@ -7,8 +7,9 @@ equation(atom, ("s", "B"), ("Z_B",))  # "2*s*B + 2 = Z_B"
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial, Relation
 from comprehensive.algebra.regions import Cell, Plane
@@ -17,8 +18,7 @@ from comprehensive.algebra.thresholds import Line
 from comprehensive.optimize.partition import Partition
 
 
-@dataclass(frozen=True, slots=True)
-class Titled:
+class Titled(Struct, frozen=True):
     """A partition and what it is of, as in `jacobi1d on sm_90`."""
 
     title: str

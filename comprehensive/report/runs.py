@@ -6,15 +6,15 @@ A critical value at which the joined cells do not change, such as a crossing ins
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.regions import Branch, Column, Critical, Plane, Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Neighbouring cells of a column with one choice, from branch to branch; `first` and `last` are their places."""
 
     choice: int | None

@@ -12,8 +12,10 @@ predicates hold a value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.machine.device import Device
 from comprehensive.sass.control import SCOREBOARDS, Control
@@ -26,8 +28,7 @@ from comprehensive.sass.predict import Prediction, predict
 from comprehensive.sass.registers import FILES
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
+class Predicted(Struct, frozen=True):
     """The predictions for a launch on a device: by this tool, and by the paper's count."""
 
     device: Device

@@ -7,15 +7,15 @@ two, and the hyperbolas of products of block sizes are straight lines then.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 _LOGARITHMIC_FROM = 64
 _MOST_TICKS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Maps `low` to 0 and `high` to 1."""
 
     low: Fraction

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Atom, Polynomial, Quotient
 from comprehensive.algebra.notation import Term, arranged
@@ -18,8 +19,7 @@ from comprehensive.algebra.notation import Term, arranged
 _RELATIONS = {"<=": r"\le", "<": "<", "==": "="}
 
 
-@dataclass(frozen=True, slots=True)
-class Mathematics:
+class Mathematics(Struct, frozen=True):
     """The notation of a tree: `order` and `limits` are those of `Atom.format`, floors and ceilings are written out."""
 
     order: tuple[str, ...] = ()

@@ -8,14 +8,14 @@ its first and its last child; equal subtrees are drawn equally.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 GAP = 14.0
 """Pixels between two boxes of a column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A box to be placed: ``room`` pixels are left of it for the words of the arrow that leads to it."""
 
     parent: int | None
@@ -24,8 +24,7 @@ class Box:
     room: float
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The left and upper ends of boxes, the column ends of their parents' boxes, and the size of the whole."""
 
     left: tuple[float, ...]

@@ -6,9 +6,10 @@ document(found)["kernels"][0]["copies"][0]["copies"][0]["shared"][:2]     # wher
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, prod
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.machine.parameters import WARP_THREADS
@@ -19,8 +20,7 @@ from comprehensive.model.staged_copies import StagedCopy
 SCHEMA = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """A block of a kernel with its values, its shape, and the numbers that are known.
 
     ``conditions`` are those of its leaf with the numbers put in, ``copies`` those of the first warp of the first block.

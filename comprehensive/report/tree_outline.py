@@ -10,11 +10,13 @@ of one that cannot be accepted the arrow that led to it says what is tried next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from comprehensive.optimize.protocols import Fragment, NotApplicable
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
+from comprehensive.records import replace
 from comprehensive.report.tree_words import (
     NOT_DECIDED,
     atoms,
@@ -32,8 +34,7 @@ from comprehensive.report.tree_words import (
 Kind: TypeAlias = Literal["root", "recipe", "not applied", "branch", "leaf", "dead end", "pruned"]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(Struct, frozen=True):
     """An arrow from the item at position ``start``: conditions, and the strategies that are taken on the way."""
 
     start: int
@@ -49,8 +50,7 @@ class Arrow:
         return f"so {', then '.join(self.strategies)}" if self.strategies else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A box of the picture: its words, one a line, the first one its title; ``more`` is what a reader may ask for."""
 
     kind: Kind

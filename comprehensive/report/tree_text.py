@@ -24,8 +24,9 @@ line; with it, every edge is shown, the pruned ones with the contradictory part 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Generic, assert_never
+
+from msgspec import Struct
 
 from comprehensive.optimize.protocols import Fragment, NotApplicable
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Open, Pruned, Tree
@@ -45,8 +46,7 @@ from comprehensive.report.tree_words import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Strokes:
+class Strokes(Struct, frozen=True):
     """The strokes with which edges are drawn; each is three columns wide."""
 
     middle: str

@@ -17,7 +17,6 @@ value is rounded as in memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
@@ -26,6 +25,7 @@ from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, 
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import elements_in, statements_in, subexpressions
+from comprehensive.records import replace
 
 ROUNDED_IN_MEMORY_ALONE = (ScalarType.HALF, ScalarType.BFLOAT16)
 """Scalars of these types are not rounded at every step."""

@@ -9,7 +9,8 @@ and loads of several points are in flight together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Coordinate, Nest, Points, RegisterTile, Variant
@@ -19,6 +20,7 @@ from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.collapse_coordinates import collapsed
 from comprehensive.schedule.cut import cut
 from comprehensive.schedule.operands import serial_loop
@@ -26,8 +28,7 @@ from comprehensive.schedule.recipe import RegionRecipe
 from comprehensive.schedule.recipes.registry import OF_LOOPS, Where, only_in_any_order, rows
 
 
-@dataclass(frozen=True, slots=True)
-class Tiling:
+class Tiling(Struct, frozen=True):
     """An alternative at the root of the tree: what a recipe made of a nest, or why it did not."""
 
     recipe: str

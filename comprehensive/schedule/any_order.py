@@ -13,7 +13,8 @@ differ; the first one decides, and has to be looked for. ``fmaxf`` leaves that o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Assign, Call, Conditional, Index, Name, ScalarType, Stmt
@@ -22,8 +23,7 @@ from comprehensive.reductions.operators import Operator, update_of
 EXTREMES = ("max", "min")
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOrder:
+class AnyOrder(Struct, frozen=True):
     """The scalar ``name`` of a type is put together with a value in every step, by ``operator``."""
 
     name: str

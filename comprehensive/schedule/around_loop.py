@@ -12,7 +12,8 @@ registers too: they are loaded before the loops and stored behind them, where th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import AGAIN, Comment
 from comprehensive.kernel_ir.parameters import flat
@@ -21,12 +22,12 @@ from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, Binary, Call, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import elements_in, statements_in
+from comprehensive.records import replace
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 
-@dataclass(frozen=True, slots=True)
-class AroundLoop:
+class AroundLoop(Struct, frozen=True):
     """``before`` and ``after`` are the statements of a point around its loops, ``before`` those between them as well;
     ``held`` are the elements that these assign, by array, where they have steps at all, as ``runs`` say."""
 

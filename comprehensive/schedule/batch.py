@@ -8,12 +8,12 @@ on where they stand: ``c[y0][b][y1] += a[y0][b][k] * x[k][b][y1]`` is the same b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Batch, Coordinate, RegisterTile
 from comprehensive.metafork.ast import For
 from comprehensive.metafork.walk import elements_in, statements_in
+from comprehensive.records import replace
 
 
 def with_inner(tile: RegisterTile, number: int) -> RegisterTile:

@@ -13,7 +13,8 @@ is read, and not the point: the elements inside of the bounds are those that the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.extremes import at_least_zero
@@ -26,16 +27,14 @@ from comprehensive.metafork.walk import children
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!="}
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The values of a subscript that the program reads: from ``low`` up to, but not, ``high``; None is no bound."""
 
     low: Polynomial | None = None
     high: Polynomial | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BoundedRead:
+class BoundedRead(Struct, frozen=True):
     """The bounds of each subscript of a reference; ``others`` are the comparisons over it that bound none."""
 
     axes: tuple[Bounds, ...]

@@ -12,7 +12,8 @@ the bounds of an axis.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, Box, Comment, KernelStmt, StageBox
@@ -37,8 +38,7 @@ from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.mapped_subscripts import PLACE
 
 
-@dataclass(frozen=True, slots=True)
-class BoxCut:
+class BoxCut(Struct, frozen=True):
     """A box along an axis of which the front may be cut off.
 
     ``begin`` is the value of the axis' sum from which on it is copied, ``origin`` that of its first place, ``first``
@@ -63,8 +63,7 @@ class BoxCut:
         return Binary("-", end if self.axis.high is None else least(end, self.axis.high), Name(self.begin))
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedAxis:
+class CopiedAxis(Struct, frozen=True):
     """An axis as it is copied: its elements, how far apart neighbours are in shared memory (``pitch``) and in global
     memory (``stride``), how many are ``valid``, and the ``number`` of the axis whose subscript is mapped."""
 
@@ -75,8 +74,7 @@ class CopiedAxis:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BoxCopies:
+class BoxCopies(Struct, frozen=True):
     """The copies of all groups of a nest."""
 
     boxes: Boxes

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment, KernelStmt, VectorStore
 from comprehensive.kernel_ir.parameters import flat
@@ -25,8 +26,7 @@ from comprehensive.schedule.reference_groups import stored_by
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
 
-@dataclass(frozen=True, slots=True)
-class BoxEpilogue:
+class BoxEpilogue(Struct, frozen=True):
     """The stores of a kernel behind its loops over boxes, and the alignments that its copies and stores ask for."""
 
     context: TileContext

@@ -17,8 +17,9 @@ so that the result is the same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import (
     EXPECTED,
@@ -49,6 +50,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_operands
 from comprehensive.metafork.walk import elements, elements_in
+from comprehensive.records import replace
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.bounded_reads import without_bounds
 from comprehensive.schedule.box_copies import BoxCopies
@@ -61,8 +63,7 @@ from comprehensive.schedule.legality import types_in
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
 
-@dataclass(frozen=True, slots=True)
-class BoxLoop:
+class BoxLoop(Struct, frozen=True):
     context: TileContext
     loops: LoopNest
     limits: Sequence[Expr]

@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.metafork.ast import Expr, For, Index, Stmt
 
@@ -17,8 +18,7 @@ MOST_AXES = 4
 """The axes of a box along which there is more than one element."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoxAxis:
+class BoxAxis(Struct, frozen=True):
     """A direction of a box: the subscript is the sum of the variables times their ``factors``, of ``rest`` and of 0 up
     to ``span``, or a function of it.  Along a variable with a negative factor it runs down."""
 
@@ -39,8 +39,7 @@ class BoxAxis:
         return self.low is not None or self.high is not None or min(self.factors.values(), default=0) < 0
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceGroup:
+class ReferenceGroup(Struct, frozen=True):
     """The references to an array that differ in constants alone: ``offsets`` by axis, from 0 to the axis' span."""
 
     array: str
@@ -52,8 +51,7 @@ class ReferenceGroup:
         return frozenset(name for axis in self.axes for name in axis.factors)
 
 
-@dataclass(frozen=True, slots=True)
-class LoopNest:
+class LoopNest(Struct, frozen=True):
     """The serial loops of a point: ``path`` from the outermost to the one that is done in pieces.
 
     ``inner`` are loops of a few constant steps in that one, with the number of these.

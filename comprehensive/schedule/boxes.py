@@ -13,7 +13,8 @@ that read vectors of neighbouring rows (`fragments.py`) find different banks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.kernel_ir.kernel import (
@@ -57,8 +58,7 @@ def contiguous_axes(tile: RegisterTile, nests: Sequence[LoopNest]) -> tuple[BoxA
     return tuple(group.axes[contiguous_axis(group, coordinates)] for group in groups)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupNames:
+class GroupNames(Struct, frozen=True):
     """The names of a group."""
 
     shared: str
@@ -71,8 +71,7 @@ class GroupNames:
         return GroupNames(*(name(f"{base}_{array}") for base in ("shared", "feed", "piece", "window")))
 
 
-@dataclass(frozen=True, slots=True)
-class Boxes:
+class Boxes(Struct, frozen=True):
     """The boxes of all groups of a nest of loops, those with the widest elements first."""
 
     context: TileContext

@@ -13,7 +13,6 @@ read by digits of the number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
@@ -47,6 +46,7 @@ from comprehensive.metafork.walk import (
     statements_in,
 )
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 
 
 def collapsed(nest: Nest, tile: RegisterTile) -> tuple[Nest, RegisterTile] | NotApplicable | None:

@@ -12,7 +12,6 @@ where it does not hold.  The loops have to have headers that can be computed wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
@@ -31,6 +30,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.walk import assigned_scalars, reads_data, statements_in
+from comprehensive.records import replace
 
 
 def conditions_inside(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:

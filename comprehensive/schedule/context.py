@@ -9,8 +9,9 @@ with::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, SharedTile, Source
@@ -35,6 +36,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import statements_in
+from comprehensive.records import replace
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
@@ -65,8 +67,7 @@ class BlockOrder(Enum):
     """Groups of rows of tiles, each column by column; threads of a warp are then a patch."""
 
 
-@dataclass(frozen=True, slots=True)
-class TileContext:
+class TileContext(Struct, frozen=True):
     """The surroundings of a kernel over tiles.
 
     ``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loops in each other if there

@@ -15,7 +15,8 @@ before the last one also in the tiles around it, as far as they need it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, multiply
@@ -33,11 +34,11 @@ from comprehensive.loops.ir import (
 from comprehensive.loops.rewrite import all_names, declared_names
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.records import replace
 from comprehensive.schedule.operands import loops_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Along:
+class _Along(Struct, frozen=True):
     """The names of the block, the thread, the value of a thread and the turn of a block along a coordinate."""
 
     coordinate: Coordinate

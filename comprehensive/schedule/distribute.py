@@ -21,7 +21,8 @@ memory, whose latency a single thread would wait for again and again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -51,6 +52,7 @@ from comprehensive.metafork.walk import (
     statements_in,
     subexpressions,
 )
+from comprehensive.records import replace
 from comprehensive.schedule.accumulate import ROUNDED_IN_MEMORY_ALONE
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
@@ -59,8 +61,7 @@ from comprehensive.schedule.phases import Ordered, Parallel, Phase, Pieces, Stra
 from comprehensive.schedule.row_references import RowReferences, accesses
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Struct, frozen=True):
     phases: tuple[Phase, ...]
     temporaries: Mapping[str, ScalarType]
     """Rows that hold a value for each step of a loop; references to them have the iterator as their subscript."""
@@ -155,8 +156,7 @@ def _joined(phases: Sequence[Phase]) -> list[Phase]:
     return [*result, *between]
 
 
-@dataclass
-class _Split:
+class _Split(Struct):
     """One loop, and which of its statements are done in order."""
 
     loop: For

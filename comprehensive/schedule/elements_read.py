@@ -12,8 +12,9 @@ the last element that the program reads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from itertools import product
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.extremes import at_least_zero
@@ -22,12 +23,12 @@ from comprehensive.loops.ir import Array, Nest, RegisterTile, Role, Scalar
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.fresh import Namer
+from comprehensive.records import replace
 from comprehensive.schedule.bounded_reads import Bounds
 from comprehensive.schedule.mapped_subscripts import PLACE, MappedSubscript
 
 
-@dataclass(frozen=True, slots=True)
-class ElementsRead:
+class ElementsRead(Struct, frozen=True):
     """The elements that references read whose subscripts change with coordinates and iterators.
 
     ``counts`` are the constant extents of inner loops, ``bounds`` those of the others, by iterator.

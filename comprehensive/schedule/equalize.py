@@ -16,8 +16,9 @@ are then read at points and in steps that do nothing, too: it is right where the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from itertools import product
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import BLOCK_FIRST, BLOCK_STEPS
@@ -29,6 +30,7 @@ from comprehensive.loops.rewrite import map_indices, substitute
 from comprehensive.metafork.ast import Binary, Call, Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import elements_in
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext, is_same_for_all_points
 
 
@@ -51,8 +53,7 @@ def equalized(nest: Nest, tile: RegisterTile) -> RegisterTile:
     return replace(tile, alternatives=(Alternative(None, done),), steps=steps)
 
 
-@dataclass(frozen=True, slots=True)
-class _Uneven:
+class _Uneven(Struct, frozen=True):
     """A loop whose number of steps is linear in coordinates."""
 
     nest: Nest
@@ -222,8 +223,7 @@ def _condition(steps: StepRange | None, loop: For) -> Expr | None:
     return None if steps is None else steps.condition(Name(loop.iterator))
 
 
-@dataclass(frozen=True, slots=True)
-class BlockSteps:
+class BlockSteps(Struct, frozen=True):
     """The steps of the longest loop that a block does: so many, from a multiple of the depth of a piece on."""
 
     context: TileContext

@@ -15,7 +15,8 @@ loop begins at the larger of two values, it begins at the one that goes with it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.terms import conjunction
@@ -39,6 +40,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.walk import subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.conditions_inside import conditions_inside, under
 from comprehensive.schedule.equalize import slope
 from comprehensive.schedule.legality import types_in
@@ -55,8 +57,7 @@ def with_even_loops(nest: Nest, tile: RegisterTile) -> RegisterTile:
     return replace(tile, alternatives=tuple(alternatives))
 
 
-@dataclass(frozen=True, slots=True)
-class _Even:
+class _Even(Struct, frozen=True):
     nest: Nest
     types: Mapping[str, ScalarType]
     limits: Mapping[str, Expr]

@@ -15,7 +15,8 @@ here, since what coalesces elsewhere are accesses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
@@ -27,6 +28,7 @@ from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, elements_in, statements_in
+from comprehensive.records import replace
 from comprehensive.schedule.context import ONE, ZERO
 
 DIGITS = ("/", "%")
@@ -106,8 +108,7 @@ class _Flattening:
         return next((a.pointer for a in self._nest.arrays if a.name == array), array)
 
 
-@dataclass(frozen=True, slots=True)
-class Digit:
+class Digit(Struct, frozen=True):
     """A name whose value is found by divisions of the number of a step: each an operator and what it divides by."""
 
     divisions: tuple[tuple[str, Polynomial], ...]

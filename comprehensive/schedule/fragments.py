@@ -12,7 +12,8 @@ unrolled loops that move along the row.  ``in[..][y2 + x]`` is one fragment of U
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, KernelStmt, Vectors
@@ -23,8 +24,7 @@ from comprehensive.schedule.boxes import FOUR, Boxes, elements_along, rounded_up
 from comprehensive.schedule.context import ONE, ZERO
 
 
-@dataclass(frozen=True, slots=True)
-class Fragments:
+class Fragments(Struct, frozen=True):
     """The fragments of each group of references."""
 
     boxes: Boxes

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from math import prod
+
+from msgspec import Struct
 
 from comprehensive.data import fact_table
 from comprehensive.kernel_ir.kernel import Kernel
@@ -24,6 +25,7 @@ from comprehensive.loops.ir import RegisterTile
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.walk import elements_in, statements_in, subexpressions
+from comprehensive.records import replace
 
 MANY_READS = 12
 """The reads of a point beyond which a stencil is bound by accesses."""
@@ -39,8 +41,7 @@ USEFUL = Fraction(3, 5)
 """The least share of the points of a time tile that it is there for; the others are done for their neighbours' sake."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """An instance of a kernel over tiles; ``sizes`` are those of ``Kernel.constants``, in that order."""
 
     sizes: tuple[int, ...]

@@ -14,7 +14,8 @@ for which the conditions do not hold do what the program says.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
@@ -38,6 +39,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import with_operands, with_own_expressions
 from comprehensive.metafork.walk import subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.collapse_coordinates import has_rows
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.legality import point_obstacle, types_in
@@ -49,8 +51,7 @@ WIDEST = 1 << 8
 """The most points of a border."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interior:
+class Interior(Struct, frozen=True):
     """A body without the choices that only points near a border make otherwise, and sums, each at least 0 at points
     that do what it says: a coordinate less a constant, or an extent less a coordinate and a constant.  Without
     conditions all points do so."""
@@ -80,8 +81,7 @@ def holds_between(value: Polynomial, ends: Mapping[str, tuple[Expr, Expr]]) -> E
     return Binary("<=", ZERO, substitute(Ring().write(value), least))
 
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
+class _Decided(Struct, frozen=True):
     """The truth of a condition in the middle, and sums that are all at least 0 only where it is the same."""
 
     truth: bool

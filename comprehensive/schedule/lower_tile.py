@@ -6,8 +6,6 @@ nest was cut says what they do.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.kernel_ir.aliases import without_aliases
 from comprehensive.kernel_ir.folded import folded
 from comprehensive.kernel_ir.kernel import Alignment, Kernel
@@ -18,6 +16,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.ast import IntLiteral, Name
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.operands import limiting_loops, loops_beside
 from comprehensive.schedule.recipes.registry import recipe_of

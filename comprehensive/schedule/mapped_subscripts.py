@@ -13,7 +13,8 @@ threads that read it there ask for nothing.
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
@@ -26,8 +27,7 @@ PLACE = "the place"
 """The name of the value of a sum in a function of it; no name of a program."""
 
 
-@dataclass(frozen=True, slots=True)
-class MappedSubscript:
+class MappedSubscript(Struct, frozen=True):
     """A subscript: a ``sum``, and the function of its value, over ``PLACE``, that the subscript is; None for itself."""
 
     sum: Expr

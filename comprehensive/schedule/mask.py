@@ -17,7 +17,8 @@ operands of the loop, too: that these are there is for others to prove, as for a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
@@ -43,6 +44,7 @@ from comprehensive.metafork.walk import (
     reads_data,
     statements_in,
 )
+from comprehensive.records import replace
 
 
 def masked(nest: Nest, tile: RegisterTile) -> RegisterTile | None:
@@ -71,8 +73,7 @@ def masked(nest: Nest, tile: RegisterTile) -> RegisterTile | None:
     return replace(tile, alternatives=(Alternative(None, done),), predicate=statement.condition, masked=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Masked:
+class _Masked(Struct, frozen=True):
     """A body of a point: a condition around a loop, and what stands before and after it."""
 
     nest: Nest

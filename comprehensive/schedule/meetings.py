@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from comprehensive.kernel_ir.kernel import Await, Barrier, KernelStmt
 from comprehensive.schedule.context import ZERO
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A use of a resource; steps of lanes ``by`` the same place of it are one thread's. None: any thread may do it."""
 
     resource: object

@@ -12,7 +12,8 @@ Where tensor cores compute such steps with the same bits, and where they do not,
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Assign, Binary, Cast, Declare, Expr, For, Index, Name, ScalarType, Stmt
@@ -57,8 +58,7 @@ def of_multiply_adds(
     return _Step(nest, tile, body, loop, pieces, element, sum_type).obstacle() or tile
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """A step of a loop that reads ``pieces``, with the types that its elements and its sum have to have."""
 
     nest: Nest

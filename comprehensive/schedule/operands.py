@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
@@ -37,8 +38,7 @@ from comprehensive.schedule.predicate import reads_no_more, stays_inside
 from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """A direction of a piece: along ``variable`` (a coordinate, the iterator, or None for one element)."""
 
     variable: str | None
@@ -48,8 +48,7 @@ class Axis:
     """The number of a row is there: an element whose last subscript is the variable and what does not change."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperandTile:
+class OperandTile(Struct, frozen=True):
     """The part of an array that the loop reads, by subscript.
 
     ``row`` is the subscript along which the rows lie, if there are several of them. Along all others but the

@@ -18,7 +18,7 @@ whose points are computed does them together, any other one by one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Barrier, KernelParameter, KernelStmt, SharedTile, Source
@@ -84,8 +84,7 @@ def sweeps_parameter(context: TileContext) -> KernelParameter:
     return KernelParameter(name, ScalarType.INT, Source.SWEEPS, name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chain:
+class _Chain(Struct, frozen=True):
     context: TileContext
     sweeps: Sweeps
     first: Sweep

@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.loops.traverse import declared_names
@@ -21,30 +22,26 @@ from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.schedule.any_order import AnyOrder
 
 
-@dataclass(frozen=True, slots=True)
-class Straight:
+class Straight(Struct, frozen=True):
     """A statement beside the loops: what all lanes compute, or one of them stores."""
 
     statement: Declare | Assign
 
 
-@dataclass(frozen=True, slots=True)
-class Parallel:
+class Parallel(Struct, frozen=True):
     """A loop of which every lane does a share of the steps; ``merged`` are put together from all lanes behind it."""
 
     loop: For
     merged: tuple[AnyOrder, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(Struct, frozen=True):
     """Loops, and statements between them, that one lane does in the order of the source."""
 
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Struct, frozen=True):
     """A loop of which the lanes do some steps, and then one of them what has an order in these steps."""
 
     lanes: Parallel

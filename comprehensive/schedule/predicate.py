@@ -13,8 +13,9 @@ A block of which no point meets the condition does nothing (:func:`some_point`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from itertools import product
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.access import names_read
@@ -25,6 +26,7 @@ from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, If, Index, Name, ScalarType
 from comprehensive.metafork.terms import conjuncts
 from comprehensive.metafork.walk import reads_data
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.mask import masked
 
@@ -90,8 +92,7 @@ def stays_inside(nest: Nest, tile: RegisterTile, reference: Index, number: int, 
     return always_holds(known, Binary("&&", Binary("<=", ZERO, first), Binary("<=", behind, extent)))
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """A comparison of the predicate that is linear in coordinates: ``less < more``, or ``<=``.
 
     ``steps`` are 1 or -1: the difference of both sides with each coordinate.

@@ -16,7 +16,8 @@ touched.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import product
@@ -37,14 +38,14 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.walk import elements_in, statements_in
+from comprehensive.records import replace
 from comprehensive.schedule.context import ZERO, TileContext
 
 _KIND = {"-=": "+="}
 """The operator that puts copies together, where it is another one than that of the updates."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateCopy:
+class PrivateCopy(Struct, frozen=True):
     """A copy of ``array`` for each block."""
 
     array: Array

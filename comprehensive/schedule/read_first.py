@@ -14,7 +14,8 @@ first: nothing behind a ``?``, or behind ``&&`` and ``||``.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.instructions import has_slow_path
 from comprehensive.kernel_ir.kernel import AGAIN
@@ -34,8 +35,7 @@ from comprehensive.metafork.walk import children
 from comprehensive.schedule.context import TileContext
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFirst:
+class ReadFirst(Struct, frozen=True):
     """The reads of a point that come first, the arrays that hold what they read, and the value over these."""
 
     declared: tuple[Declare, ...]

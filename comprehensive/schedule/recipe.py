@@ -15,8 +15,9 @@ Most recipes are for one region; one for a loop of the host is given all regions
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Alignment, Kernel, KernelParameter, KernelStmt
@@ -27,8 +28,7 @@ from comprehensive.schedule.context import PATCH, BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance
 
 
-@dataclass(frozen=True, slots=True)
-class TileKernel:
+class TileKernel(Struct, frozen=True):
     """The kernel that a recipe makes of a tile: its body, and what launches have to know of it."""
 
     body: tuple[KernelStmt, ...]

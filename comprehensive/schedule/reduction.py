@@ -14,8 +14,9 @@ Every sum keeps its order, so that the result is the same to the bit (`around_lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Await, Barrier, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
@@ -85,16 +86,14 @@ def reduction(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The pieces that a loop reads, and the statements between the loop before it and this one."""
 
     before: tuple[Stmt, ...]
     layout: OperandLayout
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Struct, frozen=True):
     """The parts of the kernel, one for each loop, and what is around them."""
 
     context: TileContext

@@ -18,9 +18,10 @@ under another one, also one on data, it has to be there all the same.  A subscri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
@@ -41,6 +42,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.walk import elements_in, expressions_in, reads_data, statements_in, subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.bounded_reads import (
     Bounds,
     bounded,
@@ -147,8 +149,7 @@ _Maps: TypeAlias = tuple[Expr | None, ...]
 _Key: TypeAlias = tuple[str, tuple[Polynomial, ...], tuple[Bounds, ...] | None, _Maps]
 
 
-@dataclass(slots=True)
-class _References:
+class _References(Struct):
     nest: Nest
     tile: RegisterTile
     body: tuple[Stmt, ...]

@@ -13,12 +13,15 @@ one lane reads it in order, where several phases read it, and where a phase read
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Expr, For, Index, ScalarType
+from comprehensive.records import replace
 from comprehensive.schedule.distribute import Distribution
 from comprehensive.schedule.meetings import Use
 from comprehensive.schedule.phases import Ordered, Parallel, in_order
@@ -29,8 +32,7 @@ LAST = 1 << 30
 """A time in a phase behind all of its statements."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """An access of a row: in which phase, and when in it."""
 
     access: Access
@@ -39,8 +41,7 @@ class Step:
     time: int
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A row in shared memory: ``count`` elements from ``first`` on, which is where the least subscript begins."""
 
     name: str

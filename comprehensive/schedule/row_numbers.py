@@ -11,7 +11,6 @@ is right where no point assigns the array, and nothing assigns what its subscrip
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -20,6 +19,7 @@ from comprehensive.loops.normalize.inlined import is_in_subscripts
 from comprehensive.metafork.ast import Conditional, Declare, Expr, For, Index, Stmt
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, expressions_in
+from comprehensive.records import replace
 from comprehensive.schedule.operands import loop_of
 
 

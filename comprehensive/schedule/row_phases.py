@@ -17,7 +17,7 @@ Rows behind the last one are done as the last one is, but for its stores.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import (
@@ -54,6 +54,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import elements_in, statements_in
+from comprehensive.records import replace
 from comprehensive.schedule.any_order import AnyOrder
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext

@@ -11,7 +11,9 @@ each in another way, as in ``y[j][y0]``, or in ``y[j / h][y0][j % h]``: that is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
@@ -19,11 +21,11 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import always_evaluated, substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.walk import bodies, own_expressions, subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.flatten import Digit, digits_of
 
 
-@dataclass(frozen=True, slots=True)
-class Along:
+class Along(Struct, frozen=True):
     """A subscript that goes with the steps of a loop: ``times`` a digit of their number, and ``rest``."""
 
     digit: Digit
@@ -31,8 +33,7 @@ class Along:
     rest: Polynomial
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The elements that a reference in a loop comes to: from ``offset`` up to ``end`` along a row of ``storage``.
 
     ``prefix`` are the values of all subscripts but the last one.  Where the elements are no row, it has all subscripts,
@@ -50,8 +51,7 @@ class Place:
         return self.storage, self.prefix, self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """One reference of a statement; ``loop`` is the loop around it, if there is one."""
 
     reference: Index

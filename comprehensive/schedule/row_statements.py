@@ -12,14 +12,16 @@ row, to memory, or to both: as later statements need it.  Points behind the last
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.kernel_ir.terms import constant, plus
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands, with_own_expressions
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.phases import Ordered
 from comprehensive.schedule.row_layout import ResidentRows, Row
@@ -27,8 +29,7 @@ from comprehensive.schedule.row_references import accesses
 from comprehensive.schedule.walk_ahead import ReadAhead, walk_ahead
 
 
-@dataclass(frozen=True, slots=True)
-class RowStatements:
+class RowStatements(Struct, frozen=True):
     """Rewrites the statements of a point's phases; ``called`` gives things of the kernel their names."""
 
     context: TileContext

@@ -17,8 +17,6 @@ of 16 bits spends more time with its sums than with their steps if each thread s
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, KernelStmt, SharedTile
 from comprehensive.kernel_ir.terms import constant, counting, onward, product, times
@@ -37,6 +35,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import assigned_scalars, expressions_in, subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.operand_layout import OperandLayout

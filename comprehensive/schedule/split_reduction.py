@@ -19,7 +19,8 @@ Measured on one H200, a matrix and a vector, sums in the order of the source and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Alignment, Barrier, KernelStmt, Vectors
@@ -46,6 +47,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import elements, statements_in, subexpressions
+from comprehensive.records import replace
 from comprehensive.reductions.operators import Operator, update_of
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
@@ -56,8 +58,7 @@ MOST_LANES = 1024
 """Threads that share a loop; a power of two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """The value that a loop adds up, or puts together in another way: a scalar of the point, or an element of an array.
 
     Its parts are put together by ``operator``.
@@ -122,8 +123,7 @@ def _read(expr: Expr | None) -> set[str]:
     return set(names_read(expr)) | {e.array for e in elements(expr)}
 
 
-@dataclass(frozen=True, slots=True)
-class SplitReduction:
+class SplitReduction(Struct, frozen=True):
     """The parts of the kernel; ``before`` and ``after`` are the statements of a point around its loop."""
 
     context: TileContext

@@ -7,17 +7,18 @@ order, so that the result is the same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.terms import constant
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
+from comprehensive.records import replace
 from comprehensive.schedule.operands import OperandTile
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step of a serial loop; ``jam`` knows where all references go but those to the ``pieces``."""
 
     jam: UnrollAndJam

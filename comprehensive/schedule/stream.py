@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, plus
@@ -22,6 +21,7 @@ from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import statements_in
+from comprehensive.records import replace
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.streamed_rows import first_row
@@ -35,8 +35,7 @@ def streamed(context: TileContext, windows: Windows, point: tuple[Stmt, ...]) ->
     return Streamed(context, windows).all_vectors(point)
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed(Vectored):
+class Streamed(Vectored, frozen=True):
     """Points in vectors that march down the rows together, their statements in steps."""
 
     def at_once(self) -> tuple[KernelStmt, ...]:

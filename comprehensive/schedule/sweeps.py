@@ -12,7 +12,8 @@ its point is: the distance of a read is that of the point that wrote the element
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, whole_times
 from comprehensive.loops.access import names_read
@@ -52,8 +53,7 @@ class NoSweepsError(Exception):
     """An error that says why regions are no sweeps between two grids."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Region number ``region``, where ``condition`` holds (None is always), does the first or the second body."""
 
     region: int
@@ -61,8 +61,7 @@ class Start:
     second: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(Struct, frozen=True):
     """A loop of two bodies that take turns."""
 
     bodies: tuple[tuple[Stmt, ...], tuple[Stmt, ...]]
@@ -126,8 +125,7 @@ def _alternates(condition: Expr, loop: HostLoop) -> bool:
     return bool(c_value(of_parity, {parity: 0})) != bool(c_value(of_parity, {parity: 1}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """An element: of the grid ``grid``, ``offset`` away from the point.
 
     ``pitch`` is the distance of rows where they lie one after the other behind a pointer.

@@ -16,8 +16,6 @@ What is left is done step by step: a tensor core would add products of zeros, an
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt, MultiplyAdd
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import (
@@ -34,6 +32,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.records import replace
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO
 from comprehensive.schedule.gemm_loop import first_pieces, neighbours

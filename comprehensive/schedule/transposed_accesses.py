@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, sum_of
 from comprehensive.kernel_ir.kernel import Barrier, KernelStmt
@@ -42,6 +43,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.walk import elements, elements_in, own_expressions
+from comprehensive.records import replace
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, jammed_scalars
@@ -51,8 +53,7 @@ MOST_ARRAYS = 3
 _BANK_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class TransposedAccesses:
+class TransposedAccesses(Struct, frozen=True):
     """The references of a body that run along the first of two coordinates, one of an array."""
 
     reads: tuple[Index, ...]

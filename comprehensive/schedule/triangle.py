@@ -20,7 +20,8 @@ tile with work is among them once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import KernelParameter, Source
 from comprehensive.kernel_ir.staircase import Shape, Staircase
@@ -38,8 +39,7 @@ PLAIN = frozenset((ScalarType.INT, ScalarType.LONG))
 """Types of scalars whose values host and device compute alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class Triangle:
+class Triangle(Struct, frozen=True):
     """The launch of the tiles of two coordinates inside of an edge."""
 
     context: TileContext

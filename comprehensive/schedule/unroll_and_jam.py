@@ -11,7 +11,8 @@ That is right since points may run in any order, and each keeps its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.terms import constant, counting, least, onward, product, times
 from comprehensive.loops.ir import Nest
@@ -36,12 +37,12 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_own_expressions
 from comprehensive.metafork.walk import declared, own_expressions, reads_data, statements_in, subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
 
 
-@dataclass(frozen=True, slots=True)
-class UnrollAndJam:
+class UnrollAndJam(Struct, frozen=True):
     """Statements of one point done for all points of a thread.
 
     ``scalars`` are those of a point; ``places`` are those of a thread's points in the tile, by coordinate.

@@ -16,7 +16,8 @@ Legal for what each step reads of arrays that the loop does not assign.  A launc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Alignment, Vectors
@@ -39,6 +40,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions, with_operands
 from comprehensive.metafork.walk import arrays_assigned, assigned_scalars, leaves_loop, own_expressions
+from comprehensive.records import replace
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 
 FOUR = IntLiteral(VECTOR)
@@ -46,8 +48,7 @@ ELEMENT_BYTES = 4
 """Four elements of so many bytes are the widest access."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorSteps:
+class VectorSteps(Struct, frozen=True):
     """Rewrites loops over flat references; ``arrays`` are those that it reads in vectors."""
 
     context: TileContext

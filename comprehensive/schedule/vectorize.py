@@ -18,7 +18,8 @@ end of every row.  Everything else that limits cut is done point by point.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, KernelStmt, Vectors, VectorStore
@@ -60,8 +61,7 @@ def in_vectors(context: TileContext) -> Expr:
     return Binary("==", Binary("%", each, FOUR), ZERO)
 
 
-@dataclass(frozen=True, slots=True)
-class Vectored:
+class Vectored(Struct, frozen=True):
     context: TileContext
     windows: Windows
 

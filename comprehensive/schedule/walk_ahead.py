@@ -16,7 +16,8 @@ Legal where the loop does not assign the rows: elements are then the same earlie
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.terms import constant, counting, product
 from comprehensive.metafork.ast import (
@@ -33,14 +34,14 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.records import replace
 from comprehensive.schedule.context import ZERO, TileContext
 
 AHEAD = 16
 """Elements in registers, several vectors of 16 bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAhead:
+class ReadAhead(Struct, frozen=True):
     """A row that a walk reads, ``element`` of the number of a step, and the array in registers for it."""
 
     registers: str

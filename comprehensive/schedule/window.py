@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR
 from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """The elements of a row that neighbouring points read.
 
     ``offsets`` of the references to a row, from the last coordinate on; ``reference`` is the one at

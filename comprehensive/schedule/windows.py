@@ -20,7 +20,8 @@ Measured on one H200, share of the rate of a copy, element by element and in win
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment
@@ -41,6 +42,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import reads_data, statements_in, subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.interior import Interior
 from comprehensive.schedule.streamed_rows import Steps, steps_of
 from comprehensive.schedule.unroll_and_jam import is_short, scalars_of
@@ -53,8 +55,7 @@ MOST_STATEMENTS = 64
 """The most statements of a point, its loops unrolled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The points of which a vector may be read whole that the limits cut.
 
     All of them, or those with neighbours on both sides along the coordinate number ``beside``, as long as ``strides``
@@ -65,8 +66,7 @@ class Cut:
     strides: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(Struct, frozen=True):
     """The windows through which points read rows of arrays.
 
     ``body`` is a point without loops; ``places`` are the window of each reference, and where in it.
@@ -273,8 +273,7 @@ class _Rows:
         return self._ring.write(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """A row of an array: the subscripts before the last, and the last without coordinate and constant."""
 
     array: str

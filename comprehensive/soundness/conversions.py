@@ -10,7 +10,6 @@ For evaluation only: where such a local is read without being substituted, its t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest
@@ -18,6 +17,7 @@ from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Cast, Declare, Expr, ScalarType
 from comprehensive.metafork.rewrite import with_all_bodies
 from comprehensive.metafork.walk import S
+from comprehensive.records import replace
 
 
 def with_conversions(nest: Nest, types: Mapping[str, ScalarType]) -> Nest:

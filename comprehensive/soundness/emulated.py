@@ -9,11 +9,12 @@ needs them and lie between pages that nothing may touch: a kernel that leaves on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from math import prod
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.codegen.runtime_files import RUNTIME_FILES
 from comprehensive.driver import Compilation
@@ -83,8 +84,7 @@ MAX_BLOCK_THREADS = 1024
 STATUS_OK = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LeafRuns:
+class LeafRuns(Struct, frozen=True):
     """Points run on one leaf or tile: ``failures`` has a line for each that differs from the serial C.
 
     ``reason`` says why there are none, and is empty where there are some.  ``tile`` is 0 for a leaf, ``kind`` "leaf",
@@ -115,8 +115,7 @@ class LeafRuns:
         return State.HOLDS if self.runs else State.NOT_CHECKED
 
 
-@dataclass(frozen=True, slots=True)
-class Executables:
+class Executables(Struct, frozen=True):
     """The generated functions and the serial ones, built from the same file, and what guards their arrays."""
 
     kernels: CpuLibrary
@@ -344,8 +343,7 @@ def _threads(plan: FunctionPlan, region: int, values: Mapping[str, Rational]) ->
     return prod(int(c_value(loop.extent, known)) for loop in plan.regions[region].nest.thread_loops)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reference:
+class _Reference(Struct, frozen=True):
     """A sample with its data, and what the serial program makes of it. ``number`` is that of the sample."""
 
     sample: Sample
@@ -372,8 +370,7 @@ def _tilings(plan: FunctionPlan, tile: int) -> Iterator[tuple[int, tuple[TilePla
             yield number, tiling
 
 
-@dataclass(frozen=True, slots=True)
-class _Runs:
+class _Runs(Struct, frozen=True):
     """Runs one function of the program, serial and generated."""
 
     executables: Executables

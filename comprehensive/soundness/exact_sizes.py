@@ -12,20 +12,21 @@ Declared extents are what they are.  Arrays that turn out to be too small are dr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from msgspec import Struct
+
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Function
+from comprehensive.records import replace
 from comprehensive.runtime.guarded import GuardedProcess, Outside, TooLargeError
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.soundness.index_data import TooFewIndicesError
 from comprehensive.soundness.sampling import MAX_BYTES, Sample, random_data
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
+class Sized(Struct, frozen=True):
     """Data of the sizes that a program touches.
 
     ``drawn`` holds at least what every conditional reference could touch, as far as that is known; ``exact``

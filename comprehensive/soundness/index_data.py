@@ -9,11 +9,11 @@ with duplicates at any time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.loops.access import Mode, accesses
 from comprehensive.loops.ir import Nest
@@ -32,8 +32,7 @@ class TooFewIndicesError(Exception):
     """An array is too small for all indices to be different."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexUse:
+class IndexUse(Struct, frozen=True):
     """A use of data as an index: where ``array`` is written along ``dimension``, ``indices`` is read.
 
     ``direct`` where an element is the subscript itself; ``distinct`` where two equal ones would be a race; ``type``

@@ -8,12 +8,12 @@ In: a function, and what its regions touch behind each of their names.  Out: the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import prod
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.interpreter import c_value
 from comprehensive.metafork.ast import ConstantArray, Expr, Function, HostPointer, MetaSchedule, Parameter
+from comprehensive.records import replace
 from comprehensive.soundness.columns import NotEvaluableError
 
 

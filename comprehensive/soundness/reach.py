@@ -11,7 +11,6 @@ Every loop is expanded into numpy columns; conditions on data count as true.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import common_type
 from comprehensive.metafork.walk import all_statements_in, declared
+from comprehensive.records import replace
 from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, converted, evaluate
 from comprehensive.soundness.conversions import with_conversions
 

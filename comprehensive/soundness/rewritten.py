@@ -9,7 +9,7 @@ Each pass is compared with what was before it, on small launches with random dat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError
 from comprehensive.embedding.compiled import KernelCompiler
@@ -22,8 +22,7 @@ from comprehensive.soundness.state import State
 from comprehensive.toolchain.usage import simple_name
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+class Rewritten(Struct, frozen=True):
     """Kernels that passes have changed, by symbol: those that compute what they did, and those that nobody could try.
 
     ``failures`` say which kernel a pass has spoilt, ``reasons`` why others were not tried.

@@ -12,11 +12,11 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import accesses, names_read
@@ -79,16 +79,14 @@ class NotSampledError(Exception):
     """An error for a function of which there are no samples; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """A sample: ``arguments`` by name of scalar parameter; ``shapes`` by name of array, in elements."""
 
     arguments: Mapping[str, int | float]
     shapes: Mapping[str, tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranges:
+class Ranges(Struct, frozen=True):
     """The values from which sizes, tiles and time steps are drawn, and how many threads a region may have."""
 
     sizes: tuple[int, ...] = SIZES

@@ -12,7 +12,6 @@ subscripts differ in constants, share what they read: they have a view together,
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count
 
 from comprehensive.loops.access import Access, Context, Mode, accesses, rewrite_references
@@ -21,6 +20,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import all_names
 from comprehensive.metafork.ast import Expr, Index
 from comprehensive.metafork.fresh import Namer
+from comprehensive.records import replace
 
 
 def with_apart_reads(nest: Nest) -> Nest:

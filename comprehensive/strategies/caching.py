@@ -18,7 +18,7 @@ charges such arrays too).  Arrays without a footprint cannot be cached.  Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, at_least, product_of
 from comprehensive.algebra.signs import lower_bounds, proves
@@ -28,10 +28,10 @@ from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.rewrite import unswitch
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Footprint, Level
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class NoCaching:
+class NoCaching(Struct, frozen=True):
     """The strategy that leaves every array in global memory."""
 
     name: str = "no-caching"
@@ -59,8 +59,7 @@ class NoCaching:
         return Applied(replace(fragment, nest=nest), f"not cached: {', '.join(cached)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Caching:
+class Caching(Struct, frozen=True):
     """cache(a)  a[i] + b[i - 1] + b[i]      -->      cache(a, b)  a[i] + b[i - 1] + b[i]
 
     What a ``cache`` clause leaves out although it pays is kept in shared memory too.

@@ -18,8 +18,9 @@ footprints need it, and what uses a digit alone still reads ``j`` or ``w``::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
@@ -49,13 +50,13 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import with_bodies, with_operands, with_own_expressions
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import assigned_scalars, declared, statements_in
+from comprehensive.records import replace
 
 _DIGITS = "@digits"
 """The symbol of ``s*j + w``; no C name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Digits:
+class Digits(Struct, frozen=True):
     """A pair of counters, ``high`` and ``low < radix``, that becomes ``joined := radix*high + low``.
 
     ``joined`` may be ``high`` itself; both digits are then gone from the body.
@@ -104,8 +105,7 @@ def _declared(body: tuple[Stmt, ...]) -> list[tuple[str, ScalarType]]:
     return [named for statement in statements_in(body) for named in declared(statement).items()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """Definitions in force that hold a digit: their values over both digits, and those whose new value is 0."""
 
     values: Mapping[str, Polynomial]

@@ -13,7 +13,7 @@ Source: comprehensive, section 5, strategy (iii), decision (2); ``t15`` and ``t1
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.loops.ir import Nest, Threads, Variant
 from comprehensive.loops.rewrite import all_names, expand_bands
@@ -22,6 +22,7 @@ from comprehensive.loops.widths import computes_in_long
 from comprehensive.metafork.ast import Stmt
 from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.records import replace
 from comprehensive.strategies.cse_integers import share_integers
 from comprehensive.strategies.cse_values import share_values
 from comprehensive.strategies.fresh import FreshNames
@@ -31,8 +32,7 @@ MAX_ROUNDS = 8
 """Sharing can make new expressions equal; it shrinks the code every time, and a few rounds reach the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommonSubexpressions:
+class CommonSubexpressions(Struct, frozen=True):
     """The strategy that shares common subexpressions, at one of its two levels."""
 
     level: int

@@ -12,7 +12,6 @@ is computed there even where a branch does not need it, which is harmless: addit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 
 from comprehensive.loops.access import names_read, substitute
@@ -29,6 +28,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import children, declared, expressions_in, statements_in
+from comprehensive.records import replace
 from comprehensive.strategies.effects import reads_name
 from comprehensive.strategies.fresh import FreshNames
 from comprehensive.strategies.sums import Shared, eliminate

@@ -7,7 +7,7 @@ In: the body of a band.  Out: predicates that several strategies share.  Example
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Declare, Expr, Stmt
@@ -19,8 +19,7 @@ from comprehensive.metafork.walk import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Struct, frozen=True):
     """The scalars and arrays that statements change; ``stores`` is empty just where no memory is written."""
 
     scalars: frozenset[str]

@@ -11,11 +11,14 @@ need the compiler: a run that embeds compiled kernels has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Applied, NotApplicable, Strategy
+from comprehensive.records import replace
 
 Lowering = Callable[[Kernel], int | str]
 """Compiles a kernel to fewer registers and says to how many, or why not; its errors are the caller's."""
@@ -54,8 +57,7 @@ class FewerRegisters:
         return Applied(limited, f"at most {found} registers, {_REST[self.demotes]}")
 
 
-@dataclass(frozen=True, slots=True)
-class LocalSpills:
+class LocalSpills(Struct, frozen=True):
     """The way back where shared memory does not suffice: values that lay there are spilled to local memory."""
 
     name: str = "local-spills"

@@ -14,8 +14,9 @@ also where ``s*B`` does not divide the range.  Source: comprehensive, section 5,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockStmt, Loop, Nest, Threads, Variant
@@ -27,6 +28,7 @@ from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import bodies, own_expressions
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Conflict, Parallel
+from comprehensive.records import replace
 from comprehensive.strategies.caching import with_footprints
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.hoist import Hoistable, Stays, hoistable_loops
@@ -36,8 +38,7 @@ MAX_STEPS = 16
 """Loops moved at most: a body has no more, since every move takes one away."""
 
 
-@dataclass(frozen=True, slots=True)
-class Granularity:
+class Granularity(Struct, frozen=True):
     """All independent serial loops of the threads move to the grid at once, so that a second time finds none."""
 
     name: str = "granularity"

@@ -11,8 +11,9 @@ nothing declared outside it.  Whether its iterations are independent is for the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ZERO, Ring
@@ -42,8 +43,7 @@ from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.walk import arrays_assigned, bodies, leaves_loop, own_expressions, statements_in
 
 
-@dataclass(frozen=True, slots=True)
-class Hoistable:
+class Hoistable(Struct, frozen=True):
     """A loop that can leave: its iterator, its number of iterations, and how many loops of that shape there are."""
 
     iterator: str
@@ -56,8 +56,7 @@ class Hoistable:
     """Arrays that one occurrence writes and another one touches: joining the loops would reorder that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stays:
+class Stays(Struct, frozen=True):
     """The reason why a loop cannot leave the body."""
 
     reason: str

@@ -13,7 +13,6 @@ their steps together, and points have one loop in their place (`points.py`): the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -27,6 +26,7 @@ from comprehensive.metafork.ast import Binary, Expr, For, Index, Name, ScalarTyp
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import arrays_assigned
+from comprehensive.records import replace
 
 
 def with_rows_of_planes(nest: Nest) -> Nest:

@@ -18,7 +18,7 @@ levels of optimization; there by LLVM).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from comprehensive.algebra import Polynomial
@@ -40,6 +40,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.walk import assigned_scalars, declared, subexpressions
 from comprehensive.optimize.protocols import Applied, Counter, NotApplicable
+from comprehensive.records import replace
 from comprehensive.strategies.effects import effects_of, is_single_definition, may_change, reads_name
 from comprehensive.strategies.hoist import written_arrays
 from comprehensive.toolchain.usage import MOST_REGISTERS

@@ -11,7 +11,8 @@ Source: comprehensive, figures 1 and 2, where the granularity of a body without 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.integers import ONE, ZERO, Ring, add, multiply
 from comprehensive.loops.ir import Nest, Threads
@@ -33,10 +34,10 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import bodies, subexpressions
+from comprehensive.records import names_of, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Rerolled:
+class Rerolled(Struct, frozen=True):
     """A nest with one more serial loop, over ``iterator``, in band ``band``."""
 
     nest: Nest
@@ -140,11 +141,11 @@ def _common(trees: tuple[Expr, ...], iterator: str, ring: Ring) -> Expr:
             return replace(first, subscripts=tuple(_common_subscript(c, iterator, ring) for c in columns))
         case Unary() | Binary() | Cast() | Conditional():
             changed: dict[str, Expr] = {}
-            for field in fields(first):
-                values = tuple(getattr(t, field.name) for t in trees)
-                if field.name in ("operand", "left", "right", "condition", "then", "otherwise"):
-                    changed[field.name] = _common(values, iterator, ring)
-                elif field.name != "span" and any(v != values[0] for v in values):
+            for name in names_of(type(first)):
+                values = tuple(getattr(t, name) for t in trees)
+                if name in ("operand", "left", "right", "condition", "then", "otherwise"):
+                    changed[name] = _common(values, iterator, ring)
+                elif name != "span" and any(v != values[0] for v in values):
                     raise _NotCopiesError
             return replace(first, **changed)
         case Call():

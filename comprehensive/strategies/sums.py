@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import combinations
 from typing import Any
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.types import type_of
@@ -27,8 +28,7 @@ from comprehensive.metafork.walk import subexpressions
 from comprehensive.strategies.fresh import FreshNames
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """A scalar to be introduced: the names it needs, all visible where it will stand."""
 
     name: str

@@ -10,13 +10,13 @@ However the user has cut the ranges (`points.py`), the recipes (`schedule/recipe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.normalize.sizes_in_int import sizes_that_fit, with_sizes_in_int
 from comprehensive.metafork.ast import For
 from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.alternatives import Tiling, of_loops, of_region
 from comprehensive.strategies.apart_reads import with_apart_reads
 from comprehensive.strategies.planes import with_rows_of_planes

@@ -14,7 +14,6 @@ point is visited exactly once, as before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
@@ -64,6 +63,7 @@ from comprehensive.metafork.rewrite import map_expression, map_expressions, repl
 from comprehensive.metafork.terms import conjunction, conjuncts
 from comprehensive.metafork.walk import reads_data, statements_in
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.records import replace
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
 from comprehensive.strategies.wider_grid import with_wider_grid

@@ -14,7 +14,6 @@ tiles that are, and the grid of the leaves stays what the user has made of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from comprehensive.loops.access import atomically_updated, names_read
 from comprehensive.loops.integers import ONE, ZERO
@@ -22,6 +21,7 @@ from comprehensive.loops.ir import Loop, Nest
 from comprehensive.loops.normalize.outward import hoistable, hoisted, widest
 from comprehensive.loops.traverse import map_bands
 from comprehensive.metafork.ast import For, ScalarType
+from comprehensive.records import replace
 
 MOST_COORDINATES = 6
 """Coordinates of points: those that a tile has no extents along are a batch."""

@@ -9,12 +9,13 @@ for their passes, and warnings about those that no generated kernel stands for::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan, ProgramPlan, TunedRow
 from comprehensive.plan.versions import KernelKey, Version
+from comprehensive.records import replace
 from comprehensive.tuning.problems import size_names
 from comprehensive.tuning.winners import Winner
 

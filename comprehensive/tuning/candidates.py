@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TypeAlias
@@ -24,6 +24,7 @@ from comprehensive.machine.occupancy import register_cliffs
 from comprehensive.plan.interface import Interface, interface
 from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP
+from comprehensive.records import replace
 from comprehensive.soundness.sampling import all_scalars
 
 LARGEST_BLOCK = 1024

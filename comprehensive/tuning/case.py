@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan
 from comprehensive.plan.versions import KernelKey
+from comprehensive.records import replace
 from comprehensive.tuning import measuring
 from comprehensive.tuning.candidates import Candidate, Order, candidates, capped, points, tile_of
 from comprehensive.tuning.expected import Expected, Unknown, expected, reference_of, same_meaning

@@ -8,7 +8,6 @@ Tiles and the first leaves of the plain rule are ranked; the other leaves come a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
 from comprehensive.loops.ir import Role
@@ -16,6 +15,7 @@ from comprehensive.machine.counts import SATURATED
 from comprehensive.machine.device import Device
 from comprehensive.model.choice import candidates, leaf_candidate, sweeps_left
 from comprehensive.plan.plan import FunctionPlan, RegionPlan
+from comprehensive.records import replace
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import Candidate, Order, tile_of, values_at
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from comprehensive.diagnostics import CommandLineError
@@ -24,6 +23,7 @@ from comprehensive.model.choice import sweeps_left
 from comprehensive.occupancy_tuning.level import Setting, Timed
 from comprehensive.plan.plan import FunctionPlan, RegionPlan
 from comprehensive.plan.versions import KernelKey, key_of
+from comprehensive.records import replace
 from comprehensive.toolchain.process import ToolError
 from comprehensive.tuning.candidates import Candidate, threads_of, tile_of, values_at
 from comprehensive.tuning.case import Case

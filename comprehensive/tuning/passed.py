@@ -11,7 +11,7 @@ tuned parameters launches it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from comprehensive import __version__
 from comprehensive.codegen.cuda import program_unit
@@ -22,6 +22,7 @@ from comprehensive.embedding.targets import Targets
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.plan.versions import ORIGINAL, KernelKey, Version, version_symbol
 from comprehensive.ptx.passes.remark import Kind
+from comprehensive.records import replace
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.usage import Usage

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, cast
@@ -18,6 +18,7 @@ from typing import Any, cast
 from comprehensive.codegen.emit import write_outputs
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.records import replace
 from comprehensive.tuning.store import Observation, Result, Store, Subject
 
 SCHEMA = 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from click.testing import CliRunner, Result
 from comprehensive import cli
 from comprehensive.data import spec_directory
 from comprehensive.driver import Compilation, Options
+from comprehensive.records import replace
 from tests.compiled_specs import OPTIONS as ESTIMATED
 from tests.compiled_specs import compiled
 from tests.schemas import schema_faults

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import cast
@@ -24,6 +23,7 @@ from comprehensive.loops.ir import Variant
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.protocols import Kind
 from comprehensive.optimize.tree import DeadEnd, Tree, leaf_for
+from comprehensive.records import replace
 from comprehensive.watch import UNWATCHED, Watch
 from tests.compiled_specs import OPTIONS as ESTIMATED
 from tests.compiled_specs import compiled

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from comprehensive.data import spec_directory
 from comprehensive.driver import Compilation, Options
 from comprehensive.interactive_report.assemble import page_of, to_html
 from comprehensive.machine.device import load_device
+from comprehensive.records import replace
 from comprehensive.watch import Watch
 from tests.compiled_specs import OPTIONS as ESTIMATED
 from tests.compiled_specs import SPECS, compiled

@@ -19,7 +19,7 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour
 from comprehensive.loops.ir import Role
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan
+from comprehensive.records import replace
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.runtime.serial import SerialBuildError, SerialLibrary

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.records import replace
 from tests.fuzz.signature import Parameter
 
 Purpose: TypeAlias = Literal["block", "size", "step"]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from comprehensive.driver import Compilation
 from comprehensive.explanation import explain
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.plan.plan import FunctionPlan
+from comprehensive.records import replace
 from comprehensive.soundness.machines import AMPLE
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from comprehensive import __version__
@@ -21,6 +20,7 @@ from comprehensive.codegen.runtime_files import runtime_digest
 from comprehensive.diagnostics import render
 from comprehensive.driver import Compilation, Options
 from comprehensive.generate import tree_text
+from comprehensive.records import replace
 from tests.compiled_specs import OPTIONS
 
 # Programs that show what an option does.

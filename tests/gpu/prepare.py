@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from comprehensive.machine.parameters import ample
 from comprehensive.plan.interface import Argument, Interface, host_name, interface
 from comprehensive.plan.plan import FunctionPlan, ProgramPlan, RegionPlan
 from comprehensive.plan.versions import ORIGINAL, Version
+from comprehensive.records import replace
 from comprehensive.runtime.serial import serial_unit
 from comprehensive.soundness.machines import AMPLE, machine_for, serves_all
 from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, samples

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from random import Random
@@ -59,6 +59,7 @@ from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.leaf_sites import leaf_profile
 from comprehensive.model.touch import Touch
 from comprehensive.plan.plan import LeafPlan
+from comprehensive.records import replace
 from tests.compiled_specs import OPTIONS, SPECS, compiled
 from tests.examples import quick_of
 from tests.fuzz.grammar.program import generate

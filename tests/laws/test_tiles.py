@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -34,6 +34,7 @@ from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Binary, Function, If, Stmt
 from comprehensive.model.values import wide_value
 from comprehensive.optimize.protocols import Applied
+from comprehensive.records import replace
 from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.alternatives import one_tile
 from comprehensive.schedule.batch import with_inner

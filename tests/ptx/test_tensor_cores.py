@@ -6,7 +6,6 @@ where it is not.  Of elements of 16 bits numbers are such that every order gives
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.interpreter.floats import arithmetic
 from comprehensive.ptx.interpreter.values import callable_of
 from comprehensive.ptx.module import parse
+from comprehensive.records import replace
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
 from tests.examples import quick_of
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from comprehensive.machine.device import load_device
+from comprehensive.records import replace
 from comprehensive.sass.errors import SassError
 from comprehensive.sass.frequencies import frequencies
 from comprehensive.sass.function import SassFunction

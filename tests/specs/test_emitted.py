@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from comprehensive.driver import Options, compile_file
 from comprehensive.loops.build import build
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
+from comprehensive.records import replace
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 from tests.compiled_specs import LITTLE_OPTIMIZATION, OPTIONS, SPECS, texts

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +33,7 @@ from comprehensive.machine import cost, sites
 from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
+from comprehensive.records import replace
 from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import comprehensive
 from comprehensive.driver import Compilation, compile_file
 from comprehensive.generate import outputs
 from comprehensive.loops.bfloat16 import from_bits, to_bits
+from comprehensive.records import replace
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler, headers_on_cpu
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 from comprehensive.tuning.data import drawn

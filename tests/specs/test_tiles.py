@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice, product
 from random import Random
 from typing import Any
@@ -15,6 +14,7 @@ from comprehensive.metafork.ast import IntLiteral
 from comprehensive.optimize.tree import Tree
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import RegionPlan
+from comprehensive.records import replace
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import Executables
 from comprehensive.soundness.sampling import random_data, samples

@@ -9,8 +9,9 @@ what it would read is the value of another iteration::
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import (
@@ -32,8 +33,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.walk import own_expressions, statements_in, subexpressions
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Struct, frozen=True):
     """``read`` is where the variable may be read without a value of this run; ``assigned``: it has one behind."""
 
     read: Span | None

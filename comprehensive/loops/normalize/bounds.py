@@ -12,7 +12,8 @@ C has to compare as mathematics does: sides wrap around nowhere, and no negative
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.conversions import in_type, without_conversions
@@ -28,8 +29,7 @@ _FARTHEST = Interval(0, ScalarType.INT.highest**2)
 """The range of a coordinate before any condition: in a number of blocks of a number of threads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """``name < limit``.  With ``wraps`` that holds only if the coordinate is less than ``LARGEST_COUNT`` anyway."""
 
     name: str

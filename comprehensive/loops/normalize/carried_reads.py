@@ -13,7 +13,8 @@ has been read in that turn: nothing is read that the program does not read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ONE
@@ -36,6 +37,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.records import replace
 
 
 def with_carried_reads_held(
@@ -91,8 +93,7 @@ def _read_first(statement: Stmt) -> list[Index]:
             return []
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """An element of an array, the scalar that says its place, and the scalar that holds it."""
 
     element: Index

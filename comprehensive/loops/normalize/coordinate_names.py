@@ -12,8 +12,6 @@ is none, since its value is one more.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import GENERATED
 from comprehensive.loops.access import names_read, substitute
@@ -23,6 +21,7 @@ from comprehensive.loops.traverse import all_names, declared_names, names_read_i
 from comprehensive.metafork.ast import Cast, Declare, Expr, Name
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import assigned_scalars, reads_data, statements_in
+from comprehensive.records import replace
 
 
 def named_values(nest: Nest) -> dict[str, Expr]:

@@ -16,7 +16,8 @@ the body itself, and nothing else leaves the loop.  The condition reads no data,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import ONE, ZERO, add
@@ -44,8 +45,7 @@ from comprehensive.metafork.headers import condition_of, step_of
 from comprehensive.metafork.walk import assigned_scalars, leaves_loop, reads_data
 
 
-@dataclass(frozen=True, slots=True)
-class CountedWhile:
+class CountedWhile(Struct, frozen=True):
     first: Declare
     """The variable as it is before the loop."""
     loop: For
@@ -105,8 +105,7 @@ def counted(
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(Struct, frozen=True):
     """The condition of a turn, the statements before it and behind it; ``places`` are variables in the condition that
     are so much more than a variable was before the turn."""
 

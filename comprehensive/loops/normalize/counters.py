@@ -13,7 +13,8 @@ hold.  The same holds for loops that are over ``int`` and have a bound of 64 bit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO
@@ -35,6 +36,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import with_all_bodies
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import S, Statement, assigned_scalars, declared, reads_data
+from comprehensive.records import replace
 
 LARGEST_COUNT = 2**31 - 1 - 0xFFFF
 """Up to which coordinates and serial loops of a tile count: in ``int``, and by some thousands beyond their limits."""
@@ -90,8 +92,7 @@ def counted_in_int(nest: Nest) -> tuple[Nest, tuple[Expr, ...]]:
     return counted, tuple(walk.conditions)
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
+class _Walk(Struct, frozen=True):
     scalars: frozenset[str]
     ranges: Ranges
     conditions: dict[Expr, None]

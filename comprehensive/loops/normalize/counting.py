@@ -12,8 +12,9 @@ An extent may evaluate to 0 or less: the loop then runs zero times.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
@@ -44,8 +45,7 @@ class Header(Protocol):
     def span(self) -> Span: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Normalized:
+class Normalized(Struct, frozen=True):
     """``extent`` iterations; ``value`` is the original iterator, None where it is the iteration's number."""
 
     extent: Expr

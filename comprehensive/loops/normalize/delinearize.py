@@ -20,8 +20,9 @@ The idea of the recovery is that of Grosser et al., "Optimistic Delinearization 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from itertools import chain
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Array, KeptLinear, Nest
@@ -34,10 +35,10 @@ from comprehensive.metafork.ast import Expr, Index, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import arrays_assigned, expressions_in, subexpressions
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Delinearized:
+class Delinearized(Struct, frozen=True):
     """``bodies`` speak of ``arrays``; ``conditions`` over scalars of the nest keep written subscripts in their rows.
 
     ``linear`` says of arrays behind pointers why references to them have no rows, where they might have.
@@ -79,8 +80,7 @@ def delinearize(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Views:
+class _Views(Struct, frozen=True):
     """``view`` makes of each reference to the array a reference to one of ``arrays``; those that are ``linear`` have
     one subscript all the same."""
 
@@ -153,8 +153,7 @@ def _read_views(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(Struct, frozen=True):
     """The shape of a reference: its rows, None for those that the program declares; and which variables each subscript
     has, with their coefficients."""
 

@@ -8,7 +8,6 @@ trees.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import cast
 
 from comprehensive.algebra import Polynomial
@@ -40,6 +39,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.records import compared_names_of
 
 _EXPRESSIONS = (IntLiteral, FloatLiteral, Name, Index, Unary, Binary, Conditional, Cast, Call)
 _NODES = (*_EXPRESSIONS, Declare, Assign, If, For, While, DoWhile, Break, Continue, Block)
@@ -73,7 +73,7 @@ class _Comparison:
         node = cast("Expr | Stmt", one)
         if type(node) is not type(other):
             return False
-        compared = (field.name for field in fields(node) if field.compare)
+        compared = compared_names_of(type(node))
         return all(self.same(getattr(node, name), getattr(other, name)) for name in compared)
 
     def _same_place(self, one: Expr, other: Expr) -> bool:

@@ -14,9 +14,10 @@ the first iteration a second time changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import BlockStmt, Nest, Threads
@@ -43,6 +44,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.walk import assigned_scalars, own_expressions, statements_in
+from comprehensive.records import replace
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
@@ -119,8 +121,7 @@ def _body(body: tuple[Stmt, ...], known: Known) -> tuple[Stmt, ...]:
     return tuple(result)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+class _Turn(Struct, frozen=True):
     """The rest of a statement in front of the loop; ``needed`` says that the loop has to do its work."""
 
     left: tuple[Stmt, ...]

@@ -13,12 +13,14 @@ Loops of a constant number of turns are left alone: these are unrolled.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Assign, Break, Continue, Declare, For, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.walk import assigned_scalars, expressions_in, statements_in, subexpressions
+from comprehensive.records import replace
 
 
 def fused(body: tuple[Stmt, ...], pointers: Mapping[str, str]) -> tuple[Stmt, ...]:
@@ -82,8 +84,7 @@ def _declared_twice(first: For, second: For) -> bool:
     return bool(names | hides)
 
 
-@dataclass(frozen=True, slots=True)
-class _Touched:
+class _Touched(Struct, frozen=True):
     """The scalars and the data, by its pointer, that statements read and write."""
 
     reads: frozenset[str]

@@ -17,8 +17,9 @@ make would be seen by others.  Both values are converted to the type of their ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.types import as_type, type_of
@@ -39,6 +40,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import subexpressions
+from comprehensive.records import replace
 
 
 def if_converted(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) -> tuple[Stmt, ...]:
@@ -51,8 +53,7 @@ def if_converted(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: 
     return tuple(result)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, frozen=True):
     """``target = condition ? then : otherwise``, for a condition that is yet to come; or the declaration of a scalar
     with such a value."""
 

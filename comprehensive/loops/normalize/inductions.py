@@ -20,7 +20,7 @@ Source: Aho, Lam, Sethi and Ullman, Compilers: principles, techniques, and tools
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial, reduce
 
 from comprehensive.algebra import Polynomial
@@ -64,6 +64,7 @@ from comprehensive.metafork.walk import (
     statements_in,
     subexpressions,
 )
+from comprehensive.records import replace
 
 
 def with_closed_forms(nest: Nest) -> Nest:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
@@ -25,6 +24,7 @@ from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Expr, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import elements_in, statements_in
+from comprehensive.records import replace
 
 
 def interchanged(nest: Nest, points: Points) -> Points:

@@ -13,7 +13,6 @@ so, too, where the array is declared to have it for every point.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, Ring
@@ -36,6 +35,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import assigned_scalars, elements, expressions_in, statements_in
+from comprehensive.records import replace
 
 
 def with_invariant_reads_first(

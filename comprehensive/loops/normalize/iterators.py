@@ -9,7 +9,8 @@ In: a body, and what the old iterator is in terms of the new one.  Out: the body
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import Ring
@@ -19,12 +20,12 @@ from comprehensive.metafork.ast import Binary, Cast, Expr, Index, IntLiteral, Na
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_subscripts
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import S, subexpressions
+from comprehensive.records import replace
 
 Types = Mapping[str, ScalarType]
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """A header counted from 0, and the value of the old iterator in terms of the new one, which has its name.
 
     Where the old one was of another type, ``value`` converts ``place``, which is never less than ``least``.

@@ -9,7 +9,8 @@ In: a statement and its target.  Out: the operator and the new value, or that on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.loops.normalize.equality import same
 from comprehensive.loops.types import type_of
@@ -35,8 +36,7 @@ _CHOICES = frozenset(("fminf", "fmaxf", "fmin", "fmax"))
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """``target = target operator value``, or ``choice``: the target keeps its value or takes the new one."""
 
     operator: str

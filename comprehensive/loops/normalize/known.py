@@ -10,7 +10,8 @@ not negative::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read, substitute
@@ -24,12 +25,12 @@ from comprehensive.metafork.ast import Binary, Expr, FloatLiteral, Index, Name, 
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import subexpressions
+from comprehensive.records import replace
 
 _SIGNED = (ScalarType.INT, ScalarType.LONG)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """``facts`` are polynomials that are not negative, ``least`` the least values of names, ``types`` those of all
     names on the path, ``values`` the scalars that stand for an expression, and ``dims`` the extents of arrays."""
 

@@ -10,8 +10,6 @@ The variable must not be read before it is assigned (see :mod:`comprehensive.loo
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.loops.ir import Nest, Threads
 from comprehensive.loops.normalize.assigned_first import flow, mentions
 from comprehensive.loops.traverse import map_bands
@@ -30,6 +28,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import names, statements_in
+from comprehensive.records import replace
 
 
 def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stmt, ...]:

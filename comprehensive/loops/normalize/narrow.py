@@ -18,7 +18,8 @@ whoever counts elements in 64 bits may have as many.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.integers import ONE, POLYNOMIAL_OPERATORS, ZERO
 from comprehensive.loops.intervals import Interval, Ranges, joined, negated, values_of
@@ -45,6 +46,7 @@ from comprehensive.metafork.precedence import COMPARISONS
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies, with_subscripts
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import assigned_scalars, statements_in
+from comprehensive.records import replace
 
 _INT = ScalarType.INT
 
@@ -98,8 +100,7 @@ def in_int(
     return _Narrow(types, ranges, lambda _, __: False).body(body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Narrow:
+class _Narrow(Struct, frozen=True):
     """``can_tell``: whether a launch sees to it that an integer type holds a sum.
 
     What is ``modest`` demands of no launch that a difference is not negative.

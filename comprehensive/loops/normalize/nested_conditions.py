@@ -9,10 +9,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.metafork.ast import Binary, If, Stmt
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.records import replace
 
 
 def with_conditions_joined(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

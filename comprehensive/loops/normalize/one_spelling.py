@@ -12,13 +12,13 @@ are otherwise left as the program has them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import map_indices
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Expr, Index, ScalarType, Stmt
+from comprehensive.records import replace
 
 _Key = tuple[str, tuple[tuple[Polynomial, ScalarType], ...]]
 

@@ -13,7 +13,6 @@ conflicting iterations differ in it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 from comprehensive.loops.normalize.assigned_first import mentions
@@ -21,6 +20,7 @@ from comprehensive.loops.normalize.local_scalars import assigns
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Block, Declare, For, If, Stmt
 from comprehensive.metafork.walk import leaves_loop, statements_in
+from comprehensive.records import replace
 
 Grid = TypeVar("Grid")
 """Whatever has loops around a body."""

@@ -11,7 +11,6 @@ turns become one (``fuse``), and what only a condition around the rest reads is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from comprehensive.loops.ir import Array, Nest
@@ -31,6 +30,7 @@ from comprehensive.loops.traverse import all_names, declared_names
 from comprehensive.metafork.ast import Expr, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import arrays_assigned
+from comprehensive.records import replace
 
 
 def normalize_points(

@@ -14,8 +14,9 @@ is left from its point on, ``t < n - i``, has lost the place where it began: the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, integral_quotient, sum_of, whole_times
 from comprehensive.loops.normalize.subscripts import Subscripts
@@ -25,8 +26,7 @@ _NOTHING = Polynomial.constant(0)
 _ELEMENT = Polynomial.constant(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """The distance of neighbours along each subscript, in elements, outermost first; each divides the one before."""
 
     weights: tuple[Polynomial, ...]

@@ -12,14 +12,13 @@ coordinate, along which recipes for loops share what they read.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.normalize.interchange import some_run_along
 from comprehensive.metafork.ast import Expr, For, IntLiteral, ScalarType
 from comprehensive.metafork.walk import statements_in
+from comprehensive.records import replace
 
 MOST_VALUES = 4
 """Values of a coordinate that a point does one after the other: those of a colour with its opacity."""

@@ -17,7 +17,8 @@ over an ``int`` has less than 2^31 iterations.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.exactness import is_plain
@@ -42,6 +43,7 @@ from comprehensive.metafork.headers import split_step
 from comprehensive.metafork.rewrite import with_all_bodies
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import S, Statement, assigned_scalars, declared, subexpressions
+from comprehensive.records import replace
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 _Types = Mapping[str, ScalarType]
@@ -55,8 +57,7 @@ def with_counted_loops(nest: Nest) -> Nest:
     return replace(nest, body=walk.body(nest.body, environment_of(nest)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
+class _Walk(Struct, frozen=True):
     positive: frozenset[str]
     """Names whose values are not negative."""
     steps: frozenset[str]

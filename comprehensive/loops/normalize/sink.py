@@ -11,11 +11,10 @@ in it declares that name again: nothing else stands between, and a declaration w
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import declared_names
 from comprehensive.metafork.ast import Declare, If, Stmt
+from comprehensive.records import replace
 
 
 def sunk(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -15,7 +15,6 @@ among those of other devices, stay as wide as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, ZERO
@@ -35,6 +34,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import statements_in
+from comprehensive.records import replace
 
 _ROLES = (Role.DATA, Role.SCALAR)
 

@@ -13,7 +13,6 @@ subscript of the array is a constant then; nothing else changes, and steps keep 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -25,6 +24,7 @@ from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLit
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions, replace_statements, with_bodies
 from comprehensive.metafork.walk import elements_in, leaves_loop, names, statements_in
+from comprehensive.records import replace
 
 MOST_ELEMENTS = 16
 """The elements of an array that a thread has registers for, beside those for its other points."""

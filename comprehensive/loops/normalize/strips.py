@@ -17,7 +17,8 @@ of the strip.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
@@ -41,6 +42,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.walk import assigned_scalars, leaves_loop, subexpressions, subexpressions_in
+from comprehensive.records import replace
 
 ONE = IntLiteral(1)
 
@@ -117,8 +119,7 @@ def _with_values(expression: Expr, values: Mapping[str, Expr]) -> Expr:
     return expression
 
 
-@dataclass(frozen=True, slots=True)
-class _Strip:
+class _Strip(Struct, frozen=True):
     """A strip that begins at ``factor*q + rest`` for the value ``q`` of an iterator, and the place where the
     ``following`` one does."""
 

@@ -9,7 +9,8 @@ part of a subscript that does not read scalars of the nest alone (``x[i]``, ``i 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra import sum_of as sum_of_polynomials
@@ -34,10 +35,10 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import statements_in
+from comprehensive.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Subscripts:
+class Subscripts(Struct, frozen=True):
     """``limits`` are upper bounds, excluded, of the variables that count from 0; each of them holds."""
 
     ring: Ring

@@ -13,13 +13,13 @@ not overflow.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType, Unary
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """``constant`` and the terms with their signs, in the order of the source."""
 
     constant: int

@@ -14,7 +14,6 @@ with what the loop does not change: where it does not hold once, it holds no mor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -40,6 +39,7 @@ from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.rewrite import with_bodies
 from comprehensive.metafork.terms import conjuncts
 from comprehensive.metafork.walk import assigned_scalars, declared, reads_data
+from comprehensive.records import replace
 
 
 def with_tests_in_headers(nest: Nest) -> Nest:

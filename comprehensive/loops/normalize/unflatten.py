@@ -13,7 +13,6 @@ order, so that the digits may be coordinates, which tiles share their work along
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
@@ -27,6 +26,7 @@ from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, Index, Name,
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
+from comprehensive.records import replace
 
 DIVISIONS = ("/", "%")
 

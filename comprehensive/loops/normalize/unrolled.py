@@ -16,8 +16,9 @@ ends, which is the second where that is ``n`` and the first is ``n/2*2``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import partial
+
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
@@ -44,6 +45,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.scalar_types import promote
 from comprehensive.metafork.walk import assigned_scalars, declared, reads_data, statements_in
+from comprehensive.records import replace
 
 _ONE = IntLiteral(1)
 
@@ -61,8 +63,7 @@ def with_rolled_loops(nest: Nest) -> Nest:
     return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
+class _Ended(Struct, frozen=True):
     """A loop over an ``int`` in steps of one; ``end`` is where its iterator ends, ``step`` the step that it had, and
     ``bound`` the bound: it runs where it starts below that."""
 
@@ -72,8 +73,7 @@ class _Ended:
     bound: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class _Rolling:
+class _Rolling(Struct, frozen=True):
     values: Mapping[str, Expr]
     """The definitions of scalars of the nest by host code."""
 

@@ -7,12 +7,12 @@ In: names, texts and directories.  Out: a :class:`Configuration`, also as the op
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+
+class Configuration(Struct, frozen=True):
     """``definitions`` are macros with their texts, in order; ``undefined`` are names that are no macros."""
 
     definitions: tuple[tuple[str, str], ...] = ()

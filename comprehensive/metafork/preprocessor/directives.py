@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from comprehensive.metafork.tokens import Token, tokens
 
@@ -20,8 +21,7 @@ _NAME = re.compile(r"#(?:[ \t]|\\\r?\n|/\*[\s\S]*?\*/)*([A-Za-z_]\w*)?")
 CONDITIONALS = ("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif")
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Struct, frozen=True):
     """``line`` is the whole of it; ``name`` is empty for a lone ``#``."""
 
     name: str

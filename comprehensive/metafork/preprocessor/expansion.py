@@ -11,8 +11,9 @@ it is defined.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.literals import shorten
@@ -37,8 +38,7 @@ _Argument: TypeAlias = list[_Piece]
 _NOTHING: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
-class Expander:
+class Expander(Struct):
     """Expands texts of one file, and keeps count of what comes out of them."""
 
     macros: Mapping[str, Macro]

@@ -9,8 +9,9 @@ In: the tokens of a ``#define`` line, or a name and a text of the command line. 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.literals import shorten
@@ -23,8 +24,7 @@ _MAY_BE_MACROS = frozenset(("NAME", "QUALIFIER"))
 REST = "__VA_ARGS__"
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(Struct, frozen=True):
     """``parameters`` is None for a macro without parentheses; ``variadic``: the last parameter takes the rest."""
 
     name: str

@@ -9,7 +9,7 @@ In: a file, and where its included files are.  Out: the names that it mentions, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink, SourceFile
 from comprehensive.metafork.named_constants import declared_names
@@ -19,8 +19,7 @@ from comprehensive.metafork.preprocessor.includes import included, is_stand_in, 
 from comprehensive.metafork.tokens import Origin, Token, tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
+class Mentions(Struct, frozen=True):
     mentioned: frozenset[str]
     declared: frozenset[str]
 

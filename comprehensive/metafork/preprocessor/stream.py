@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from comprehensive.diagnostics import CompileError, Note, SourceFile
 from comprehensive.metafork.preprocessor.conditions import (
@@ -44,8 +45,7 @@ _DONE = frozenset((*CONDITIONALS, "define", "undef", "error", "warning", "ident"
 """Lines of which nothing is left in a region."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preprocessed:
+class Preprocessed(Struct, frozen=True):
     """``tokens`` are those of the file itself, macros expanded; those of files that it includes are ``included``."""
 
     tokens: tuple[Token, ...]
@@ -83,8 +83,7 @@ def preprocess(text: Sequence[Token], configuration: Configuration) -> Preproces
     return _Preprocessor(text[0].origin, configuration).run(text)
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """An ``#if`` that is open.  ``dropped`` and ``skipped`` hold for all of it, whatever its conditions are."""
 
     line: Token
@@ -96,8 +95,7 @@ class _Group:
     in_else: bool = False
 
 
-@dataclass(slots=True)
-class _Output:
+class _Output(Struct):
     tokens: list[Token] = field(default_factory=lambda: [])
     skipped: set[int] = field(default_factory=lambda: set())
 

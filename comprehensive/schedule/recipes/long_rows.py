@@ -14,7 +14,7 @@ all threads add up, and a tree puts their sums together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.access import names_read
@@ -22,6 +22,7 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Index
 from comprehensive.metafork.walk import subexpressions_in
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import TileContext
@@ -36,8 +37,7 @@ from comprehensive.schedule.row_layout import ResidentRows
 from comprehensive.schedule.row_phases import RowPhases
 
 
-@dataclass(frozen=True, slots=True)
-class LongRows:
+class LongRows(Struct, frozen=True):
     in_another_order: bool = False
 
     @property

@@ -18,12 +18,13 @@ asked for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance, table
 from comprehensive.schedule.multiply_add import of_multiply_adds
@@ -34,8 +35,7 @@ from comprehensive.schedule.tensor_core_halves import HalvesLayout
 from comprehensive.schedule.tensor_core_loop import tensor_core_steps
 
 
-@dataclass(frozen=True, slots=True)
-class MixedPrecisionProduct:
+class MixedPrecisionProduct(Struct, frozen=True):
     name: str = "mixed-precision product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

@@ -25,7 +25,8 @@ equation with 512 points along each coordinate, 13 sizes of tiles: 0.47 to 0.998
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.kernel_ir.kernel import Kernel
@@ -50,6 +51,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions
 from comprehensive.metafork.walk import expressions_in
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.instances import Instance, time_instances
 from comprehensive.schedule.overlap import sweeps_parameter, swept
@@ -68,8 +70,7 @@ _MOST_COORDINATES = 2
 _OTHER_LOOP = "no loop 'for (int t = ...; t < ...; t++)' with nothing but regions in it is around it"
 
 
-@dataclass(frozen=True, slots=True)
-class OverlappedSweeps:
+class OverlappedSweeps(Struct, frozen=True):
     name: str = "overlapped sweeps"
 
     def fit(

@@ -17,7 +17,8 @@ of the cache, as far as subscripts tell: with ``b[y + 1] = ...`` the first tile 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import TOGETHER, Comment, Kernel, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
@@ -26,6 +27,7 @@ from comprehensive.loops.ir import AXES, Alternative, Nest, RegisterTile
 from comprehensive.metafork.ast import Assign, Binary, Block, Expr, If, Index, Name, Stmt
 from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, TileContext
@@ -41,8 +43,7 @@ from comprehensive.schedule.windows import Windows, alignments_of, windows_of
 LINE_BYTES = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     name: str = "points"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

@@ -12,7 +12,7 @@ others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Barrier, Kernel, KernelStmt
@@ -21,6 +21,7 @@ from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Expr, If, Name
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import TileContext
@@ -33,8 +34,7 @@ from comprehensive.schedule.unroll_and_jam import jammed_points
 MOST_COORDINATES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateCopies:
+class PrivateCopies(Struct, frozen=True):
     name: str = "private copies"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

@@ -11,7 +11,7 @@ accumulate, epilogue through shared memory where rows are not aligned (`reductio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -25,8 +25,7 @@ from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduced, reduction
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     name: str = "product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

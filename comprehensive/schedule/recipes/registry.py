@@ -6,8 +6,9 @@ Behind them stand those for loops of the host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Flag, auto
+
+from msgspec import Struct
 
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.schedule.instances import table
@@ -40,8 +41,7 @@ class Where(Flag):
     """Points whose coordinates are collapsed (`schedule/collapse_coordinates.py`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     recipe: RegionRecipe
     where: Where = Where.IN_ORDER
 

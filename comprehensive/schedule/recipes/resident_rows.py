@@ -17,12 +17,14 @@ add up, and a tree puts their sums together.  Longer rows are left to others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Name
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import TileContext
@@ -36,8 +38,7 @@ from comprehensive.schedule.row_phases import RowPhases
 from comprehensive.schedule.walk_ahead import AHEAD
 
 
-@dataclass(frozen=True, slots=True)
-class ResidentLoops:
+class ResidentLoops(Struct, frozen=True):
     in_another_order: bool = False
 
     @property

@@ -10,11 +10,12 @@ accumulate (`reduction.py`, `gemv_loop.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.context import BlockOrder, TileContext
 from comprehensive.schedule.gemv_loop import row_steps
 from comprehensive.schedule.instances import Instance, for_wide_elements, has_wide_elements, table
@@ -23,8 +24,7 @@ from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.reduction import reduced, reduction
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     name: str = "rows"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

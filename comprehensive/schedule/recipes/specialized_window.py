@@ -12,7 +12,7 @@ with 5 x 5 windows take 0.090 ms, 0.152 with a size that is not known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.access import names_read
@@ -20,6 +20,7 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, For, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.rewrite import replace_statements
 from comprehensive.metafork.walk import expressions_in, subexpressions
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.instances import Instance
 from comprehensive.schedule.operands import loops_of
@@ -27,8 +28,7 @@ from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
 
-@dataclass(frozen=True, slots=True)
-class SpecializedWindow:
+class SpecializedWindow(Struct, frozen=True):
     size: int
 
     @property

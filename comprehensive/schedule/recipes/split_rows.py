@@ -14,13 +14,14 @@ order is fixed: the same input gives the same bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import VECTOR, Kernel
 from comprehensive.kernel_ir.terms import product
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import IntLiteral, Name
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.instances import Instance, table
 from comprehensive.schedule.operands import loop_of, reduction_obstacle
@@ -28,8 +29,7 @@ from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.split_reduction import SplitReduction, sums_of
 
 
-@dataclass(frozen=True, slots=True)
-class SplitRows:
+class SplitRows(Struct, frozen=True):
     name: str = "split rows"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

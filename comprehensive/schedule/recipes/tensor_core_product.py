@@ -18,7 +18,7 @@ unless a sum is subnormal.  `tests/gpu/tensor_cores.py` looks at all of this on 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -33,8 +33,7 @@ from comprehensive.schedule.tensor_core_doubles import DoublesLayout
 from comprehensive.schedule.tensor_core_loop import tensor_core_steps
 
 
-@dataclass(frozen=True, slots=True)
-class TensorCoreProduct:
+class TensorCoreProduct(Struct, frozen=True):
     name: str = "tensor-core product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

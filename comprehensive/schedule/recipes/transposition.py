@@ -5,7 +5,7 @@ Composed of: split, bind, unroll and jam, stage(SHARED, transposed), peel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Nest, RegisterTile
@@ -21,8 +21,7 @@ from comprehensive.schedule.transposed_accesses import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Transposition:
+class Transposition(Struct, frozen=True):
     name: str = "transposition"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

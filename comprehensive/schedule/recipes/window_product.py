@@ -15,12 +15,14 @@ steps share), accumulate (`box_loop.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import AXES, Nest, RegisterTile
 from comprehensive.metafork.ast import Binary, Conditional, Expr, IntLiteral, Name
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.batch import with_shared
 from comprehensive.schedule.box_kernel import box_kernel
 from comprehensive.schedule.box_nest import LoopNest, ReferenceGroup
@@ -41,8 +43,7 @@ SHORTEST_PIECE = 8
 """The least depth of pieces that have several rows, for windows of any size."""
 
 
-@dataclass(frozen=True, slots=True)
-class WindowProduct:
+class WindowProduct(Struct, frozen=True):
     name: str = "window product"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:

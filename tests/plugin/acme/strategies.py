@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.records import replace
 
 
 @dataclass(frozen=True, slots=True)

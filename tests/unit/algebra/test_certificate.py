@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -39,6 +38,7 @@ from comprehensive.algebra.proof import certificate
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.splitting import refute_by_splits
 from comprehensive.algebra.symbols import is_integer_symbol
+from comprehensive.records import replace
 from tests.unit.algebra.strategies import all_hold, atoms, box, free_systems, machine_systems, random_atom
 
 B, s, x, Z, P, Q = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "P_occ", "P_bw"))

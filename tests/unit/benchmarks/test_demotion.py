@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,7 @@ from benchmarks.gpu.driver import Device
 from benchmarks.gpu.ptx_passes_prepare import launch
 from benchmarks.gpu.variants import bytes_of
 from comprehensive.machine.device import load_device
+from comprehensive.records import replace
 from comprehensive.sass.read import read
 from comprehensive.toolchain.assembler import Ptxas, find_assembler
 from comprehensive.toolchain.cache import Cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from benchmarks.gpu.variants import UNCHANGED, Assembled, Found, Measured, bytes
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.module import parse
+from comprehensive.records import replace
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
 from tests.ptx.corpus import sources
 from tests.ptx.launched import launched

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from comprehensive.codegen.host import header_text
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.plan.plan import ProgramPlan
+from comprehensive.records import replace
 from comprehensive.runtime.choice import Choice
 from comprehensive.toolchain.unit import compile_unit, write_binary
 

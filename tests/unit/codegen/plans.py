@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from comprehensive.algebra import Polynomial, System, at_least, at_most, less
 from comprehensive.diagnostics import SourceFile, Span
@@ -28,6 +27,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
 )
 from comprehensive.plan.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
+from comprehensive.records import replace
 
 INT, LONG, FLOAT = ScalarType.INT, ScalarType.LONG, ScalarType.FLOAT
 SYMBOLS = {name: Polynomial.symbol(name) for name in ("n", "m", "B", "s", "Z_B", "T_B", "R_B")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from comprehensive.diagnostics import CompileError
 from comprehensive.loops.ir import Role, Scalar
 from comprehensive.metafork.ast import Function, Parameter, ScalarType
 from comprehensive.plan.plan import FunctionPlan, ProgramPlan
+from comprehensive.records import replace
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.toolchain.unit import compile_unit
 from tests.unit.codegen.compiled import WARNINGS, Selection, compile_text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.plan.versions import ORIGINAL, Adaptation, Candidate, Version
+from comprehensive.records import replace
 from tests import compiled_specs
 
 CAPS = ("register-cap{registers=32}", "register-cap{registers=24}")

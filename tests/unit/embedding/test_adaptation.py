@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from comprehensive.embedding.embedded import Embedded, embedded, image_of
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
 from comprehensive.plan.versions import Adaptation, Candidate
+from comprehensive.records import replace
 from comprehensive.toolchain.nvcc import Tool
 from tests.unit.embedding.adapted import planned
 from tests.unit.embedding.recorded import built, demand_thread_sanitizer

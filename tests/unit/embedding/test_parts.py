@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.plan.versions import ORIGINAL, Adaptation, Candidate, Version
+from comprehensive.records import replace
 from comprehensive.toolchain.nvcc import Tool
 from tests import compiled_specs
 from tests.unit.embedding.adapted import planned, planned_in_parts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from comprehensive.machine.device import load_device
 from comprehensive.plan.versions import ORIGINAL, Adaptation, Candidate, Version, version_symbol
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Module, parse
+from comprehensive.records import replace
 from tests import compiled_specs
 from tests.examples import quick_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import outputs, source_texts
 from comprehensive.plan.plan import ProgramPlan, TunedRow
 from comprehensive.plan.versions import ORIGINAL, PLAIN, Version
+from comprehensive.records import replace
 from comprehensive.toolchain.nvcc import Tool
 from tests import compiled_specs
 from tests.unit.embedding.recorded import launches

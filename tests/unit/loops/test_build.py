@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -15,6 +13,7 @@ from comprehensive.loops.printer import print_nest
 from comprehensive.loops.traverse import declared_names
 from comprehensive.metafork.ast import Declare, For, Function, If, MetaSchedule, Name, Program
 from comprehensive.metafork.printer import print_expr, print_program
+from comprehensive.records import replace
 from tests.unit.loops.nests import (
     SPEC_NAMES,
     body_of,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +15,7 @@ from comprehensive.loops.verify import VerificationError, verify
 from comprehensive.metafork.ast import Binary, Break, Expr, If, Index, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.records import replace
 from tests.examples import examples
 from tests.unit.loops.nests import body_of, spec_nests
 

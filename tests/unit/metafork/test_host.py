@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from comprehensive.metafork.ast import (
@@ -17,6 +15,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
 )
 from comprehensive.metafork.printer import print_expr
+from comprehensive.records import replace
 from tests.unit.metafork.trees import parse_as, parse_clean, parse_text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import pytest
@@ -33,6 +33,7 @@ from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.printer import print_expr, print_program, print_region, print_stmts
 from comprehensive.metafork.sequencing import sequenced
 from comprehensive.metafork.walk import Statement, statements_in
+from comprehensive.records import replace
 from tests.examples import examples
 from tests.unit.metafork.trees import bodies, exprs, parse_as, parse_clean
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -28,6 +28,7 @@ from comprehensive.model.defaults import defaults, left_out
 from comprehensive.model.leaf_cost import leaf_cost
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan, RegionPlan
+from comprehensive.records import replace
 from tests.examples import examples, quick_of
 from tests.unit.codegen.compiled import WARNINGS, compile_text
 from tests.unit.model.test_choice import machine_numbers, machines

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,6 +15,7 @@ from comprehensive.occupancy_tuning.candidates import MOST, candidates_of, full_
 from comprehensive.occupancy_tuning.level import Timed
 from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.ptx.module import parse
+from comprehensive.records import replace
 from comprehensive.report.levels_svg import to_svg
 from comprehensive.report.levels_text import to_json, to_text
 from comprehensive.sass.launch import Launch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -15,6 +15,7 @@ from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import CounterError, Evaluation, Kind
 from comprehensive.optimize.tree import Leaf, Tree, leaf_for
+from comprehensive.records import replace
 from tests.unit.optimize.bits import Bits
 
 B, s = Polynomial.symbol("B"), Polynomial.symbol("s")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from comprehensive.algebra import Polynomial, at_least
@@ -11,6 +10,7 @@ from comprehensive.optimize.definition2 import code_soundness, constraint_soundn
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Evaluation
 from comprehensive.optimize.tree import Leaf, Tree
+from comprehensive.records import replace
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
 B, s = Polynomial.symbol("B"), Polynomial.symbol("s")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from comprehensive.algebra import (
@@ -22,6 +20,7 @@ from comprehensive.algebra.certificate import proves_contradiction
 from comprehensive.algebra.sign_sets import Signs
 from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.optimize.orders import Orders
+from comprehensive.records import replace
 
 R, U, W, P = (Polynomial.symbol(name) for name in ("R", "U", "W", "P_x"))
 GIVEN = (at_least(R, 1), at_least(U, 1), at_least(W, 4), at_least(P, 0), at_most(P, 1))

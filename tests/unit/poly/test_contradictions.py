@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -14,6 +13,7 @@ from comprehensive.loops.build import build
 from comprehensive.loops.interpreter import holds_preconditions
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.contradictions import contradiction
+from comprehensive.records import replace
 from tests.unit.metafork.trees import parse_clean
 from tests.unit.poly.nests import assign, expr, nest, threads
 

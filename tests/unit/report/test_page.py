@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -16,6 +15,7 @@ from comprehensive.loops.printer import print_nest
 from comprehensive.machine.cost import Cost, Term
 from comprehensive.model.ranking import Ranked, Ranking
 from comprehensive.optimize.tree import Branch, walk
+from comprehensive.records import replace
 from comprehensive.report.highlight import highlighted
 from comprehensive.report.page_code import code_of, difference
 from comprehensive.report.page_model import model_table

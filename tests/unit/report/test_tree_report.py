@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from comprehensive.algebra import Polynomial, at_least
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.protocols import Kind
 from comprehensive.optimize.tree import Tree
+from comprehensive.records import replace
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, render_tree
 from tests.schemas import schema_faults

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from comprehensive.loops.normalize import normalize
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.records import replace
 from comprehensive.schedule.instances import Instance
 from comprehensive.schedule.reference_groups import loop_nests
 from comprehensive.strategies.tilings import tilings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -20,6 +19,7 @@ from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.ptx_pass import PtxPass
 from comprehensive.ptx.passes.remark import Remark
 from comprehensive.ptx.pipeline import Check, Stage
+from comprehensive.records import replace
 from comprehensive.soundness.rewritten import Rewritten, rewritten
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.nvcc import Tool

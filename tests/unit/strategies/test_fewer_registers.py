@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from comprehensive.algebra import Polynomial
@@ -12,6 +10,7 @@ from comprehensive.counters.shared_words import SharedWords
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Applied, Evaluation, Kind, NotApplicable
+from comprehensive.records import replace
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.fewer_registers import FewerRegisters, LocalSpills, compiled_strategies
 from comprehensive.strategies.register_pressure import RegisterPressure

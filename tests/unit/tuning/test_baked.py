@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from comprehensive.generate import source_texts
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.plan.versions import ORIGINAL, PLAIN, Adaptation, Version
+from comprehensive.records import replace
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.tuning.baked import baked

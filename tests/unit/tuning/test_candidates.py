@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from comprehensive.model.choice import chosen
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import FunctionPlan
 from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.records import replace
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning import expected_order
 from comprehensive.tuning.candidates import admitted, candidates, capped, points, tile_of

@@ -6,7 +6,7 @@ import ctypes
 import json
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import comprehensive
 from comprehensive.cli import cli
 from comprehensive.driver import Compilation
 from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.records import replace
 from comprehensive.runtime.choice import Choice
 from comprehensive.toolchain.assembler import Assembler
 from comprehensive.toolchain.compiled import Compiled, SourceRejectedError

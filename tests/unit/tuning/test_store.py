@@ -7,12 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from comprehensive.diagnostics import CommandLineError
+from comprehensive.records import replace
 from comprehensive.tuning import database
 from comprehensive.tuning.candidates import Candidate
 from comprehensive.tuning.store import STATUSES, Observation, Result, Store, Subject

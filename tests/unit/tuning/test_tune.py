@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
+from comprehensive.records import replace
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.tuning.case import Tuned
 from comprehensive.tuning.choices import Choices, Limits

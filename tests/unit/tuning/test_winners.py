@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from comprehensive.diagnostics import CommandLineError
+from comprehensive.records import replace
 from comprehensive.tuning.winners import Winner, read_winners, write_winners
 
 WINNER = Winner(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from comprehensive.ptx.dropin.arguments import Assembly, understand
 from comprehensive.ptx.dropin.remembered import remembered
+from comprehensive.records import replace
 from comprehensive.toolchain.cache import Cache
 
 
