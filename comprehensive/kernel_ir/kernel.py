@@ -325,7 +325,7 @@ class Alignment(Struct, frozen=True):
     begin."""
 
 
-class Kernel(Struct, frozen=True):
+class Kernel(Struct, frozen=True, cache_hash=True):
     """A parametric CUDA kernel.
 
     ``grid`` and ``block`` are the extents of the grid and thread loops, outermost first (the innermost is x), as C

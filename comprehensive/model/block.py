@@ -19,12 +19,7 @@ from typing import assert_never
 import numpy as np
 
 from comprehensive.kernel_ir.kernel import (
-    AGAIN,
-    BLOCK_FIRST,
-    BLOCK_STEPS,
-    CONTRACTS,
     EXPECTED,
-    MULTIPLIES_HALVES,
     TOGETHER,
     VECTOR,
     Await,
@@ -55,13 +50,10 @@ from comprehensive.metafork.ast import (
     Block,
     Break,
     Call,
-    Cast,
-    Conditional,
     Continue,
     Declare,
     DoWhile,
     Expr,
-    FloatLiteral,
     For,
     If,
     Index,
@@ -69,16 +61,16 @@ from comprehensive.metafork.ast import (
     MetaFor,
     Name,
     ScalarType,
-    Unary,
     While,
 )
-from comprehensive.metafork.walk import assigned_scalars, statements_in, subexpressions
+from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.arithmetic import Arithmetic
 from comprehensive.model.depth import LOADED, Data, forget, taken_for
-from comprehensive.model.integers import calculate, kept, operated
+from comprehensive.model.evaluation import Element, expressions_of
+from comprehensive.model.integers import calculate, is_unsigned, kept
 from comprehensive.model.moved_bytes import Copies
-from comprehensive.model.thread_values import Value, converted, merged, vector_of, wide_unsigned_names
+from comprehensive.model.thread_values import Value, converted, merged, vector_of
 from comprehensive.model.touch import Touch
 from comprehensive.model.turns import FIRST_TURNS, SAMPLES, TURNS_OF_DATA, later_weights, turns_left, weights
 
@@ -86,8 +78,8 @@ MATRIX_ROW = 8
 """The elements of a row of a matrix that a thread gives the address of (`LoadMatrices`)."""
 FAR = 1 << 13
 """The least distance between integers that are looked up in different places, as far as it is known."""
-FIRST = "the first element"
-"""The name of a value that is computed once for all accesses of a statement; no name of a kernel."""
+BEGIN = Name("the first element")
+"""The place of the first access of a statement; no name of a kernel."""
 
 
 def block_work(
@@ -106,6 +98,7 @@ def block_work(
 class Walk:
     """A walk through a kernel for one block: which threads are active, and what integers they have.
 
+    A ``number`` of the block may be one for each thread, as long as nothing but numbers is computed.
     ``watch`` is told of every access to memory but for copies of whole pieces.
     """
 
@@ -114,12 +107,13 @@ class Walk:
         kernel: Kernel,
         values: Mapping[str, Value],
         shape: Sequence[int],
-        number: Sequence[int],
+        number: Sequence[Value],
         watch: Callable[[Touch], None] | None = None,
     ) -> None:
         threads = prod(shape)
         self._watch = watch
         self.tally = Tally(threads)
+        self._expressions = expressions_of(kernel)
         self.values: dict[str, Value] = {name: kept(value) for name, value in values.items()}
         place = np.arange(threads, dtype=np.int64)
         for axis, extent in zip("xyz", (*reversed(shape), 1, 1), strict=False):
@@ -132,12 +126,10 @@ class Walk:
         self._active: Mask | None = None
         self._loops = 0
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
-        self._unsigned = wide_unsigned_names(kernel)
         self._shared: dict[str, tuple[Value, ScalarType]] = {}
         self._copies = Copies(self.tally, self._number)
         self._arithmetic = Arithmetic(self.tally, ScalarType.DOUBLE in self._data.values())
-        self._registers: dict[tuple[str, tuple[int, ...]], Data] = {}
-        self._alike: dict[int, bool] = {}
+        self.registers: dict[Element, Data] = {}
         self._looked_up: dict[tuple[str, int], int] = {}
 
     def work(self) -> Work:
@@ -148,7 +140,7 @@ class Walk:
     def _end_of_region(self, times: float) -> None:
         """End a region: what was computed is there for the next one."""
         self.tally.end_of_region(times)
-        self._registers.clear()
+        self.registers.clear()
         forget(self.values)
 
     # --- statements
@@ -172,7 +164,7 @@ class Walk:
                 ):
                     self.statements(statement.then if usual else statement.otherwise, times)
                 case If():
-                    for _, taken in self._ways(self._value(statement.condition, times)):
+                    for _, taken in self.ways(self._value(statement.condition, times)):
                         self.statements(statement.then if taken else statement.otherwise, times)
                 case Block():
                     self.statements(statement.body, times)
@@ -212,24 +204,16 @@ class Walk:
             case Put():
                 self._copies.put(statement.feed, times)
             case Vectors():
-                apart, together = self._number(statement.apart), self._number(statement.together)
-                self.values[FIRST] = self._value(statement.source.subscripts[0], times)
-                source = Index(statement.source.array, (Name(FIRST),))
-                *place, begin = statement.registers.subscripts
-                for first in range(0, self._number(statement.count), together):
-                    moved = _moved(source, first // VECTOR * apart + first % VECTOR)
-                    found = self._access(moved, together, times, written=statement.source)
-                    if found.like is not None and together == 1:
-                        subscripts = (*place, Binary("+", begin, IntLiteral(first)))
-                        element = Index(statement.registers.array, subscripts)
-                        self._registers[self._place(element)] = found
+                self._vectors(statement, times)
             case VectorStore():
                 together = self.values[TOGETHER]
+                begin = self._value(statement.target.subscripts[0], times)
                 for first in range(0, VECTOR, together):
-                    moved = _moved(statement.target, first)
-                    self._access(moved, together, times, stores=True, written=statement.target)
+                    place = self._moved(begin, first, times)
+                    self._access(statement.target, place, together, times, stores=True)
             case LoadMatrices():
-                self._access(statement.source, MATRIX_ROW, times)
+                place = self._value(statement.source.subscripts[0], times)
+                self._access(statement.source, place, MATRIX_ROW, times)
             case MultiplyAdd():
                 rows, columns = self._number(statement.rows), self._number(statement.columns)
                 self._arithmetic.multiplied(rows, columns, statement.type.size_bytes, times)
@@ -240,6 +224,22 @@ class Walk:
             case _:
                 raise ValueError(f"{statement} is not known")
 
+    def _vectors(self, statement: Vectors, times: float) -> None:
+        apart, together = self._number(statement.apart), self._number(statement.together)
+        begin = self._value(statement.source.subscripts[0], times)
+        array, (*places, column) = self._element(statement.registers)
+        for first in range(0, self._number(statement.count), together):
+            place = self._moved(begin, first // VECTOR * apart + first % VECTOR, times)
+            found = self._access(statement.source, place, together, times)
+            if found.like is not None and together == 1:
+                self.registers[array, (*places, column + first if column >= 0 else -1)] = found
+
+    def _moved(self, begin: Value, elements: int, times: float) -> Value:
+        """A place so many elements behind another one, which is computed where data decides about it."""
+        if isinstance(begin, Data):
+            return self.operated("+", (BEGIN, begin), (IntLiteral(elements), elements), times)
+        return calculate("+", begin, elements)
+
     def _assign(self, statement: Assign, times: float) -> None:
         value = self._value(statement.value, times)
         operator = statement.operator[:-1]
@@ -247,25 +247,26 @@ class Walk:
         if isinstance(target, Name):
             old = self.values.get(target.identifier, LOADED)
             if operator and (isinstance(old, Data) or isinstance(value, Data)):
-                value = self._operated(operator, (target, old), (statement.value, value), times)
+                value = self.operated(operator, (target, old), (statement.value, value), times)
             elif operator:
-                value = operated(Binary(operator, target, statement.value), old, value, self._unsigned)
+                unsigned = is_unsigned(Binary(operator, target, statement.value), self._expressions.unsigned)
+                value = calculate(operator, old, value, unsigned=unsigned)
             self._set(target.identifier, value, old)
             return
         if operator and not statement.atomic:
             old = self._value(target, times)
-            value = self._operated(operator, (target, old), (statement.value, value), times)
-        if self._is_memory(target.array):
-            self._access(target, 1, times, stores=True)
+            value = self.operated(operator, (target, old), (statement.value, value), times)
+        if self._expressions.is_memory(target.array):
+            self._access(target, self._value(target.subscripts[0], times), 1, times, stores=True)
         else:
-            self._registers[self._place(target)] = value if isinstance(value, Data) else LOADED
+            self.registers[self._element(target)] = value if isinstance(value, Data) else LOADED
 
     def _set(self, name: str, value: Value, old: Value) -> None:
         self.values[name] = value if self._active is None else merged(self._active, value, old)
 
     # --- control flow
 
-    def _ways(self, held: Value) -> Iterator[tuple[Mask | None, bool]]:
+    def ways(self, held: Value) -> Iterator[tuple[Mask | None, bool]]:
         """The two ways of a condition with this value, for the threads that go them; nothing where none goes."""
         if not isinstance(held, np.ndarray):
             yield self._active, isinstance(held, Data) or bool(held)
@@ -286,7 +287,7 @@ class Walk:
 
     def _loop(self, loop: For[KernelStmt], times: float) -> None:
         self.values[loop.iterator] = self._value(loop.start, 0)
-        if isinstance(loop.start, Index) and self._is_memory(loop.start.array):
+        if isinstance(loop.start, Index) and self._expressions.is_memory(loop.start.array):
             # Rows that begin at data follow each other.
             row = taken_for(self._value(loop.start.subscripts[0], 0))
             self.values[loop.iterator] = Data(like=None if row is None else row * TURNS_OF_DATA)
@@ -298,7 +299,7 @@ class Walk:
             return
         # Only unrolled loops that threads run together look at the number of their turn.
         every = loop.unrolled and loop.uniform
-        if turns and loop.unrolled and not every and self._is_alike(loop):
+        if turns and loop.unrolled and not every and self._expressions.count_alike(loop):
             self.statements(loop.body, times * turns)
             return
         for alike in [1] * turns if every else weights(turns):
@@ -368,112 +369,43 @@ class Walk:
             return None
         return max(0, -(-(bound - start) // step))
 
-    def _is_alike(self, loop: For[KernelStmt]) -> bool:
-        """Whether turns access no memory and have no statement under a condition, so that they count alike."""
-        if id(loop) not in self._alike:
-            self._alike[id(loop)] = all(map(self._counts_alike, statements_in(loop.body)))
-        return self._alike[id(loop)]
-
-    def _counts_alike(self, statement: KernelStmt) -> bool:
-        match statement:
-            case Declare(initial=initial):
-                expressions = () if initial is None else (initial,)
-            case Assign():
-                expressions = (statement.target, statement.value)
-            case For(unrolled=True):
-                expressions = ()
-            case _:
-                return False
-        read = (e for expression in expressions for e in subexpressions(expression))
-        return not any(isinstance(e, Index) and self._is_memory(e.array) for e in read)
-
     # --- expressions
+
+    def _value(self, expression: Expr, times: float) -> Value:
+        return self._expressions.of(expression)(self, times)
+
+    def _element(self, reference: Index) -> Element:
+        return self._expressions.element(reference)(self)
 
     def _number(self, expression: Expr) -> int:
         value = self._value(expression, 0)
         assert isinstance(value, int), expression
         return value
 
-    def _value(self, expression: Expr, times: float) -> Value:
-        match expression:
-            # The most frequent ones first.
-            case Name():
-                return self.values.get(expression.identifier, LOADED)
-            case IntLiteral():
-                return kept(expression.value)
-            case Binary():
-                left, right = self._value(expression.left, times), self._value(expression.right, times)
-                if isinstance(left, Data) or isinstance(right, Data):
-                    operands = (expression.left, left), (expression.right, right)
-                    return self._operated(expression.operator, *operands, times)
-                return operated(expression, left, right, self._unsigned)
-            case Index():
-                if not self._is_memory(expression.array):
-                    return self._registers.get(self._place(expression), LOADED)
-                return self._access(expression, 1, times)
-            case FloatLiteral():
-                return LOADED
-            case Unary():
-                value = self._value(expression.operand, times)
-                like = taken_for(value)
-                found = None if like is None else calculate(expression.operator, 0, like)
-                return Data(value.depth, found) if isinstance(value, Data) else found
-            case Conditional():
-                return self._chosen(expression, times)
-            case Cast():
-                return converted(expression.type, self._value(expression.operand, times))
-            case Call(function=function) if function in (CONTRACTS, MULTIPLIES_HALVES):
-                return 1  # by default it does, and it is chosen where there are such cores
-            case Call(function=function, arguments=arguments):
-                values = [self._value(argument, times) for argument in arguments]
-                if function in (AGAIN, BLOCK_STEPS):  # a block is taken to do all steps
-                    return values[0]
-                if function == BLOCK_FIRST:
-                    return 0
-                return self._arithmetic.called(function, values, times, self._active)
-            case _:
-                assert_never(expression)
-
-    def _chosen(self, expression: Conditional, times: float) -> Value:
-        condition = self._value(expression.condition, times)
-        chosen: Value = condition if isinstance(condition, Data) else None
-        for mask, taken in self._ways(condition):
-            value = self._value(expression.then if taken else expression.otherwise, times)
-            chosen = value if chosen is None else merged(mask, value, chosen)
-        return LOADED if chosen is None else chosen
-
-    def _operated(
+    def operated(
         self, operator: str, left: tuple[Expr, Value], right: tuple[Expr, Value], times: float
     ) -> Data:
+        """Count an operation on data and return what it is."""
         return self._arithmetic.operated(operator, left, right, times, self._active)
 
-    def _place(self, reference: Index) -> tuple[str, tuple[int, ...]]:
-        """An element of a local array, as far as it is the same for all threads."""
-        subscripts = (self._value(s, 0) for s in reference.subscripts)
-        return reference.array, tuple(s if isinstance(s, int) else -1 for s in subscripts)
+    def called(self, function: str, values: Sequence[Value], times: float) -> Data:
+        """Count a function and return what it is."""
+        return self._arithmetic.called(function, values, times, self._active)
 
     # --- memory
 
-    def _is_memory(self, array: str) -> bool:
-        return array in self._data or array in self._shared
+    def load(self, reference: Index, place: Value, times: float) -> Data:
+        """Count a load of an element of memory and return what it is."""
+        return self._access(reference, place, 1, times)
 
     def _access(
-        self,
-        reference: Index,
-        elements: int,
-        times: float,
-        *,
-        stores: bool = False,
-        written: Index | None = None,
+        self, reference: Index, place: Value, elements: int, times: float, *, stores: bool = False
     ) -> Data:
-        """An access of neighbouring elements, in the kernel ``written`` so; local arrays are registers.
+        """An access of neighbouring elements from a place on, of memory; as a kernel writes it, by ``reference``.
 
         Returns what is loaded.
         """
-        array = reference.array
-        if not self._is_memory(array):
-            return LOADED
-        offset = taken_for(self._value(reference.subscripts[0], times))
+        array, offset = reference.array, taken_for(place)
         if times == 0:
             return LOADED
         base, type = self._shared.get(array, (0, self._data.get(array, ScalarType.FLOAT)))
@@ -483,8 +415,7 @@ class Walk:
             found = Data(like=self._looked_up.setdefault((array, begin), FAR * len(self._looked_up)))
         width = elements * type.size_bytes
         if self._watch is not None:
-            site = reference if written is None else written
-            self._watch(Touch(site, array in self._shared, stores, begin, width, self._active, times))
+            self._watch(Touch(reference, array in self._shared, stores, begin, width, self._active, times))
         if array in self._shared and not stores and begin is not None:
             begin, width = vector_of(begin, width)
         if not stores and begin is not None and self.tally.is_loaded(array, begin, self._active):
@@ -494,7 +425,3 @@ class Walk:
         else:
             self.tally.of_global(array, begin, width, times, self._active, stores=stores)
         return found
-
-
-def _moved(reference: Index, elements: int) -> Index:
-    return Index(reference.array, (Binary("+", reference.subscripts[0], IntLiteral(elements)),))

@@ -21,6 +21,8 @@ from comprehensive.metafork.c_integers import OPERATORS, divided, remainder
 
 Operator: TypeAlias = Callable[[Any, Any], Any]
 
+HALF = 2**63
+"""The numbers that are kept are those from minus this on and below it."""
 _LOOKS_AT_SIGNS = frozenset(("<", "<=", ">", ">=", "/", "%", ">>"))
 """The operators whose 64 bits are others for unsigned operands than for signed ones."""
 
@@ -40,21 +42,20 @@ def calculate(symbol: str, left: Any, right: Any, *, unsigned: bool = False) -> 
     return kept(int(_named(symbol, _OF_NUMBERS)(left, right)))
 
 
-def operated(written: Binary, left: Any, right: Any, unsigned: Set[str]) -> Any:
-    """Return what C computes where the operands of ``written`` have these values.
+def is_unsigned(written: Binary, unsigned: Set[str]) -> bool:
+    """Return whether C computes this in an unsigned type of 64 bits, and the operator looks at signs.
 
-    ``unsigned`` are the scalars of unsigned types of 64 bits.
+    ``unsigned`` are the scalars of such types.
     """
     of_both = (written.left,) if written.operator == ">>" else (written.left, written.right)
-    looks = written.operator in _LOOKS_AT_SIGNS and any(_is_wide_unsigned(e, unsigned) for e in of_both)
-    return calculate(written.operator, left, right, unsigned=looks)
+    return written.operator in _LOOKS_AT_SIGNS and any(_is_wide_unsigned(e, unsigned) for e in of_both)
 
 
 def kept(value: Any) -> Any:
     """Return an integer as the signed number that has its lower 64 bits; what is none stays."""
-    if not isinstance(value, int) or -_HALF <= value < _HALF:
+    if not isinstance(value, int) or -HALF <= value < HALF:
         return value
-    return (value + _HALF) % (2 * _HALF) - _HALF
+    return (value + HALF) % (2 * HALF) - HALF
 
 
 def in_type(type: ScalarType, value: Any) -> Any:
@@ -65,9 +66,6 @@ def in_type(type: ScalarType, value: Any) -> Any:
         return int(value != 0)
     low = value % 2**type.bits
     return kept(low - 2**type.bits if type.is_signed and low > type.highest else low)
-
-
-_HALF = 2**63
 
 
 def _is_wide_unsigned(expression: Expr, names: Set[str]) -> bool:
@@ -101,7 +99,7 @@ def _without_sign(operand: Any, as_array: bool) -> Any:
     taken for a number with a sign."""
     if _is_array(operand):
         return operand.astype(np.uint64)
-    number = operand % (2 * _HALF)
+    number = operand % (2 * HALF)
     return np.array([number], np.uint64) if as_array else number
 
 

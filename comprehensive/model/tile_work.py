@@ -14,6 +14,7 @@ from itertools import takewhile
 from math import prod
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
 from comprehensive.counters.registers import tile_registers
@@ -25,6 +26,7 @@ from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import Declare, IntLiteral
+from comprehensive.model.accesses import Mask
 from comprehensive.model.block import Walk, block_work
 from comprehensive.model.values import stride
 from comprehensive.schedule.context import TileContext
@@ -210,12 +212,16 @@ class _Tile(Struct, frozen=True, dict=True):
             size_of(c.origin(IntLiteral(self._wanted(c, cut=cut))), self.sizes) for c in self.tile.coordinates
         ]
         places = tuple(takewhile(lambda s: isinstance(s, Declare), self.kernel.body))
-        for number in range(4 ** len(origins) + 8):
-            walk = Walk(self.kernel, values, self._shape(), (number,))
-            walk.statements(places, 0)
-            if [walk.values.get(name) for name in self.kernel.origins] == origins:
-                return number
-        raise AssertionError(f"no block of {self.kernel.name} is in the middle")
+        # Every block is a thread here: all of them are looked at together.
+        count: int = 4 ** len(origins) + 8
+        walk = Walk(self.kernel, values, (count,), (np.arange(count, dtype=np.int64),))
+        walk.statements(places, 0)
+        is_it: Mask = np.ones(count, np.bool_)
+        for name, origin in zip(self.kernel.origins, origins, strict=True):
+            is_it &= walk.values[name] == origin
+        if not is_it.any():
+            raise AssertionError(f"no block of {self.kernel.name} is in the middle")
+        return int(np.argmax(is_it))
 
     def _shape(self) -> tuple[int, ...]:
         return tuple(size_of(extent, self.sizes) for extent in self.kernel.block)

@@ -10,7 +10,7 @@ import pytest
 from comprehensive.driver import Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType
-from comprehensive.model.integers import calculate, in_type, kept, operated
+from comprehensive.model.integers import calculate, in_type, is_unsigned, kept
 
 LARGE = 0x9E3779B97F4A7C15
 """A constant above the largest signed number: that of the golden ratio, as random generators have it."""
@@ -70,8 +70,9 @@ def test_what_compares_looks_at_the_types_of_its_operands(
     right: Expr, unsigned: frozenset[str], holds: int
 ) -> None:
     comparison = Binary("<", Name("i"), right)
-    assert operated(comparison, -1, 7, unsigned) == holds
-    assert operated(comparison, np.array([-1]), 7, unsigned).tolist() == [holds]
+    looks = is_unsigned(comparison, unsigned)
+    assert calculate("<", -1, 7, unsigned=looks) == holds
+    assert calculate("<", np.array([-1]), 7, unsigned=looks).tolist() == [holds]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,272 @@
+"""Expressions of a kernel as functions that compute them for the threads of a block.
+
+In: an expression.  Out: a function of the threads as they stand (:class:`Threads`) and of how often the code is done::
+
+    Expressions(kernel).of(`threadIdx.x + 2*r`)(threads, times)   -->  [0, 1, .., 31] + 2 * the value of r
+
+An expression is gone through once, however many turns of loops and blocks it is computed for; what depends on its types
+alone is decided there.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Protocol, TypeAlias, assert_never
+
+from msgspec import Struct, field
+
+from comprehensive.kernel_ir.kernel import (
+    AGAIN,
+    BLOCK_FIRST,
+    BLOCK_STEPS,
+    CONTRACTS,
+    MULTIPLIES_HALVES,
+    Kernel,
+    KernelStmt,
+    SharedTile,
+)
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Declare,
+    Expr,
+    FloatLiteral,
+    For,
+    Index,
+    IntLiteral,
+    Name,
+    Unary,
+)
+from comprehensive.metafork.walk import all_statements_in, statements_in, subexpressions
+from comprehensive.model.accesses import Mask
+from comprehensive.model.depth import LOADED, Data, taken_for
+from comprehensive.model.integers import HALF, calculate, is_unsigned, kept
+from comprehensive.model.thread_values import Value, converted, merged, wide_unsigned_names
+
+Element: TypeAlias = tuple[str, tuple[int, ...]]
+"""An element of a local array, as far as it is the same for all threads: other subscripts are -1."""
+
+
+class Threads(Protocol):
+    """The threads of a block where they stand: what expressions are computed from, and what counts them."""
+
+    values: dict[str, Value]
+    """Variables, and what CUDA has of the block."""
+    registers: dict[Element, Data]
+    """Elements of local arrays."""
+
+    def load(self, reference: Index, place: Value, times: float) -> Data:
+        """Count a load of an element of memory and return what it is."""
+        ...
+
+    def operated(
+        self, operator: str, left: tuple[Expr, Value], right: tuple[Expr, Value], times: float
+    ) -> Data:
+        """Count an operation on data and return what it is."""
+        ...
+
+    def called(self, function: str, values: Sequence[Value], times: float) -> Data:
+        """Count a function and return what it is."""
+        ...
+
+    def ways(self, held: Value) -> Iterator[tuple[Mask | None, bool]]:
+        """The two ways of a condition with this value, for the threads that go them."""
+        ...
+
+
+Evaluate: TypeAlias = Callable[[Threads, float], Value]
+Combine: TypeAlias = Callable[[Threads, Value, Value, float], Value]
+"""What an operator makes of two values."""
+
+
+class Expressions(Struct, frozen=True, dict=True):
+    """The expressions of a kernel as functions, each made when it is first asked for."""
+
+    kernel: Kernel
+    _made: dict[int, tuple[Expr, Evaluate]] = field(default_factory=dict[int, "tuple[Expr, Evaluate]"])
+    """By the identity of the expression, which is kept so that no other one gets it."""
+    _alike: dict[int, tuple[For[KernelStmt], bool]] = field(
+        default_factory=dict[int, "tuple[For[KernelStmt], bool]"]
+    )
+
+    def of(self, expression: Expr) -> Evaluate:
+        """Return the function of an expression."""
+        found = self._made.get(id(expression))
+        if found is None:
+            found = self._made[id(expression)] = (expression, self._function(expression))
+        return found[1]
+
+    def is_memory(self, array: str) -> bool:
+        """Whether an array lies in memory, and not in registers."""
+        return array in self.memory
+
+    @cached_property
+    def memory(self) -> frozenset[str]:
+        """The arrays that lie in global or shared memory."""
+        shared = (s.name for s in all_statements_in(self.kernel.body) if isinstance(s, SharedTile))
+        return frozenset((*(p.name for p in self.kernel.parameters if p.pointer), *shared))
+
+    @cached_property
+    def unsigned(self) -> frozenset[str]:
+        """The scalars of unsigned types of 64 bits."""
+        return wide_unsigned_names(self.kernel)
+
+    def count_alike(self, loop: For[KernelStmt]) -> bool:
+        """Whether turns access no memory and have no statement under a condition, so that they count alike."""
+        found = self._alike.get(id(loop))
+        if found is None:
+            found = self._alike[id(loop)] = (loop, all(map(self._counts_alike, statements_in(loop.body))))
+        return found[1]
+
+    def _counts_alike(self, statement: KernelStmt) -> bool:
+        match statement:
+            case Declare(initial=initial):
+                expressions = () if initial is None else (initial,)
+            case Assign():
+                expressions = (statement.target, statement.value)
+            case For(unrolled=True):
+                expressions = ()
+            case _:
+                return False
+        read = (e for expression in expressions for e in subexpressions(expression))
+        return not any(isinstance(e, Index) and self.is_memory(e.array) for e in read)
+
+    def combine(self, written: Binary) -> Combine:
+        """Return what the operator of an expression makes of the values of its operands."""
+        symbol, left, right = written.operator, written.left, written.right
+        unsigned = is_unsigned(written, self.unsigned)
+
+        def combined(threads: Threads, one: Value, other: Value, times: float) -> Value:
+            if isinstance(one, Data) or isinstance(other, Data):
+                return threads.operated(symbol, (left, one), (right, other), times)
+            return calculate(symbol, one, other, unsigned=unsigned)
+
+        return combined
+
+    def element(self, reference: Index) -> Callable[[Threads], Element]:
+        """Return what tells the element of a local array, as far as it is the same for all threads."""
+        array, subscripts = reference.array, tuple(map(self.of, reference.subscripts))
+
+        def found(threads: Threads) -> Element:
+            places = (subscript(threads, 0) for subscript in subscripts)
+            return array, tuple([place if isinstance(place, int) else -1 for place in places])
+
+        return found
+
+    def _function(self, expression: Expr) -> Evaluate:
+        match expression:
+            case Name(identifier=name):
+                return lambda threads, _: threads.values.get(name, LOADED)
+            case IntLiteral(value=value):
+                return _constant(kept(value))
+            case Binary():
+                return self._binary(expression)
+            case Index() if self.is_memory(expression.array):
+                place = self.of(expression.subscripts[0])
+                return lambda threads, times: threads.load(expression, place(threads, times), times)
+            case Index():
+                element = self.element(expression)
+                return lambda threads, _: threads.registers.get(element(threads), LOADED)
+            case FloatLiteral():
+                return _constant(LOADED)
+            case Unary():
+                return self._unary(expression)
+            case Conditional():
+                return self._conditional(expression)
+            case Cast(type=type):
+                operand = self.of(expression.operand)
+                return lambda threads, times: converted(type, operand(threads, times))
+            case Call():
+                return self._call(expression)
+            case _:
+                assert_never(expression)
+
+    def _binary(self, expression: Binary) -> Evaluate:
+        left, right, combined = self.of(expression.left), self.of(expression.right), self.combine(expression)
+        of_integers = _OF_INTEGERS.get(expression.operator)
+        if of_integers is None or is_unsigned(expression, self.unsigned):
+            return lambda threads, times: combined(
+                threads, left(threads, times), right(threads, times), times
+            )
+
+        def found(threads: Threads, times: float) -> Value:
+            one, other = left(threads, times), right(threads, times)
+            if type(one) is int and type(other) is int:
+                value = of_integers(one, other)
+                if -HALF <= value < HALF:
+                    return value
+            return combined(threads, one, other, times)
+
+        return found
+
+    def _unary(self, expression: Unary) -> Evaluate:
+        operand, symbol = self.of(expression.operand), expression.operator
+
+        def found(threads: Threads, times: float) -> Value:
+            value = operand(threads, times)
+            like = taken_for(value)
+            result = None if like is None else calculate(symbol, 0, like)
+            return Data(value.depth, result) if isinstance(value, Data) else result
+
+        return found
+
+    def _conditional(self, expression: Conditional) -> Evaluate:
+        condition, then, otherwise = map(
+            self.of, (expression.condition, expression.then, expression.otherwise)
+        )
+
+        def found(threads: Threads, times: float) -> Value:
+            held = condition(threads, times)
+            if type(held) is int:
+                return (then if held else otherwise)(threads, times)
+            chosen: Value = held if isinstance(held, Data) else None
+            for mask, taken in threads.ways(held):
+                value = (then if taken else otherwise)(threads, times)
+                chosen = value if chosen is None else merged(mask, value, chosen)
+            return LOADED if chosen is None else chosen
+
+        return found
+
+    def _call(self, expression: Call) -> Evaluate:
+        function, arguments = expression.function, tuple(map(self.of, expression.arguments))
+        if function in (CONTRACTS, MULTIPLIES_HALVES):
+            return _constant(1)  # by default it does, and it is chosen where there are such cores
+        if function in (AGAIN, BLOCK_STEPS):  # a block is taken to do all steps
+            return arguments[0]
+        if function == BLOCK_FIRST:
+            return _constant(0)
+        return lambda threads, times: threads.called(function, [a(threads, times) for a in arguments], times)
+
+
+@lru_cache(maxsize=64)
+def expressions_of(kernel: Kernel) -> Expressions:
+    """Return the expressions of a kernel, the same for all its blocks."""
+    return Expressions(kernel)
+
+
+def _constant(value: Value) -> Evaluate:
+    return lambda _threads, _times: value
+
+
+_OF_INTEGERS: Mapping[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": lambda left, right: left & right,
+    "|": lambda left, right: left | right,
+    "^": lambda left, right: left ^ right,
+    "<": lambda left, right: 1 if left < right else 0,
+    "<=": lambda left, right: 1 if left <= right else 0,
+    ">": lambda left, right: 1 if left > right else 0,
+    ">=": lambda left, right: 1 if left >= right else 0,
+    "==": lambda left, right: 1 if left == right else 0,
+    "!=": lambda left, right: 1 if left != right else 0,
+    "/": lambda left, right: left // right if left >= 0 < right else calculate("/", left, right),
+    "%": lambda left, right: left % right if left >= 0 < right else calculate("%", left, right),
+}
+"""The operators on two numbers that all threads have, which are most of what a block computes."""
