@@ -40,11 +40,11 @@ from comprehensive.kernel_ir.kernel import (
     Vectors,
     VectorStore,
 )
-from comprehensive.kernel_ir.terms import plus, times
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, Index, IntLiteral, Name, ScalarType
 from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.printer import INDENT, print_assignment, print_expr, print_stmts
+from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import statements_in
 from comprehensive.plan.plan import ProgramPlan, RegionPlan
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import KernelParameter, Source
-from comprehensive.kernel_ir.terms import times, total, widen
+from comprehensive.kernel_ir.terms import total, widen
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import names_declared
 from comprehensive.metafork.ast import Expr, Index, Name, ScalarType
+from comprehensive.metafork.terms import times
 from comprehensive.records import replace
 
 

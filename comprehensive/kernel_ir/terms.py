@@ -25,7 +25,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.expression_text import expression as read
 from comprehensive.metafork.rewrite import map_expression
-from comprehensive.metafork.terms import conjunction, disjunction, product, total
+from comprehensive.metafork.terms import conjunction, disjunction, plus, product, total
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.poly.model import Condition, Constraint
 from comprehensive.records import replace
@@ -64,13 +64,6 @@ def _symbol(name: str) -> Expr:
     return Name(name) if name.isidentifier() else read(name)
 
 
-def plus(left: Expr, right: Expr) -> Expr:
-    """Return ``left + right`` without idle zeros."""
-    if left == IntLiteral(0):
-        return right
-    return left if right == IntLiteral(0) else Binary("+", left, right)
-
-
 def onward(first: Expr, place: Expr) -> Expr:
     """Return ``first + place`` in a row, ``first + a + b`` for a place ``a + b``.
 
@@ -86,15 +79,6 @@ def onward(first: Expr, place: Expr) -> Expr:
 def least(left: Expr, right: Expr) -> Expr:
     """Return the smaller of two numbers."""
     return Conditional(Binary("<", left, right), left, right)
-
-
-def times(left: Expr, right: Expr) -> Expr:
-    """Return ``left * right`` without idle zeros and ones."""
-    if IntLiteral(0) in (left, right):
-        return IntLiteral(0)
-    if left == IntLiteral(1):
-        return right
-    return left if right == IntLiteral(1) else Binary("*", left, right)
 
 
 def constant(name: str, value: Expr) -> Declare:

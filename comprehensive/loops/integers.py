@@ -16,6 +16,7 @@ from fractions import Fraction
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Unary
+from comprehensive.metafork.terms import plus, times
 
 ZERO = IntLiteral(0)
 ONE = IntLiteral(1)
@@ -66,8 +67,8 @@ class Ring:
         """
         if first is not None and polynomial.degree(first) == 1:
             factor = polynomial.coefficient(first, 1)
-            product = multiply(Name(first), self.write(factor))
-            return add(product, self.write(polynomial.coefficient(first, 0)))
+            product = times(Name(first), self.write(factor))
+            return plus(product, self.write(polynomial.coefficient(first, 0)))
         total: Expr = ZERO
         for term in polynomial.terms():
             if term.coefficient.denominator != 1:
@@ -94,35 +95,7 @@ def _plus_term(total: Expr, coefficient: Fraction, factors: list[Expr]) -> Expr:
     assert product is not None
     if coefficient < 0:
         return Unary("-", product) if total == ZERO else Binary("-", total, product)
-    return add(total, product)
-
-
-def add(left: Expr, right: Expr) -> Expr:
-    """Return ``left + right`` without zeros."""
-    match left, right:
-        case IntLiteral(value=0), _:
-            return right
-        case _, IntLiteral(value=0):
-            return left
-        case IntLiteral(value=x), IntLiteral(value=y):
-            return IntLiteral(x + y)
-        case _:
-            return Binary("+", left, right)
-
-
-def multiply(left: Expr, right: Expr) -> Expr:
-    """Return ``left * right`` without ones and zeros."""
-    match left, right:
-        case (IntLiteral(value=0), _) | (_, IntLiteral(value=0)):
-            return ZERO
-        case IntLiteral(value=1), _:
-            return right
-        case _, IntLiteral(value=1):
-            return left
-        case IntLiteral(value=x), IntLiteral(value=y):
-            return IntLiteral(x * y)
-        case _:
-            return Binary("*", left, right)
+    return plus(total, product)
 
 
 def addends(expr: Expr) -> list[tuple[int, Expr]]:
@@ -145,7 +118,7 @@ def sum_of_addends(terms: list[tuple[int, Expr]]) -> Expr:
     total: Expr = ZERO
     for sign, term in terms:
         if sign > 0:
-            total = add(total, term)
+            total = plus(total, term)
         elif term != ZERO:
             total = Unary("-", term) if total == ZERO else Binary("-", total, term)
     return total

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.parameters import flat_index
-from comprehensive.kernel_ir.terms import condition, expression, plus, times, total, widen
+from comprehensive.kernel_ir.terms import condition, expression, total, widen
 from comprehensive.loops.ir import AXES
 from comprehensive.lowering.placement import PlacedTile
 from comprehensive.metafork.ast import (
@@ -37,6 +37,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.terms import plus, times
 from comprehensive.poly.model import Condition
 
 

@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from comprehensive.metafork.ast import Address, Binary, Expr, HostPointer, IntLiteral, ScalarType
+from comprehensive.metafork.ast import Address, Expr, HostPointer, ScalarType
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import names
 
 UNKNOWN = Address(None, None)
@@ -127,13 +128,6 @@ def _moved(value: Value, offset: Expr | None) -> Value:
             return Address(base, None)
         case _:
             return UNKNOWN
-
-
-def plus(left: Expr, right: Expr) -> Expr:
-    """The sum of two expressions, no sum where one of them is 0."""
-    if left == IntLiteral(0):
-        return right
-    return left if right == IntLiteral(0) else Binary("+", left, right)
 
 
 def forgetting(state: State, changed: AbstractSet[str]) -> State:

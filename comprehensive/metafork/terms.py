@@ -1,4 +1,7 @@
-"""Expressions of many operands, made and taken apart: ``c0 && c1 && c2`` from and to its three conditions."""
+"""Expressions of several operands, made and taken apart: ``c0 && c1 && c2`` from and to its three conditions.
+
+Sums and products of two are of integers, whose identities they know.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,34 @@ from collections.abc import Iterator, Sequence
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import GENERATED, Binary, Expr, IntLiteral
+
+
+def plus(left: Expr, right: Expr) -> Expr:
+    """Return ``left + right`` without zeros."""
+    match left, right:
+        case IntLiteral(value=0), _:
+            return right
+        case _, IntLiteral(value=0):
+            return left
+        case IntLiteral(value=x), IntLiteral(value=y):
+            return IntLiteral(x + y)
+        case _:
+            return Binary("+", left, right)
+
+
+def times(left: Expr, right: Expr) -> Expr:
+    """Return ``left * right`` without ones and zeros."""
+    match left, right:
+        case (IntLiteral(value=0), _) | (_, IntLiteral(value=0)):
+            return IntLiteral(0)
+        case IntLiteral(value=1), _:
+            return right
+        case _, IntLiteral(value=1):
+            return left
+        case IntLiteral(value=x), IntLiteral(value=y):
+            return IntLiteral(x * y)
+        case _:
+            return Binary("*", left, right)
 
 
 def product(factors: Sequence[Expr]) -> Expr:

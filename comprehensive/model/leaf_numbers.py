@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
-from comprehensive.loops.integers import ONE, ZERO, Ring, add
+from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import AXES
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
+from comprehensive.metafork.terms import plus
 from comprehensive.plan.profile import number_name
 
 TWO = IntLiteral(2)
@@ -69,7 +70,7 @@ class Numbers:
             if name not in self._ring.names_in(rest):
                 return self.position(self.middle(self._ring.write(slope)))
         here = self.middle(Name(name))
-        there = substitute(subscript, {name: add(here, ONE)})
+        there = substitute(subscript, {name: plus(here, ONE)})
         return self.position(self.simple(self.middle(Binary("-", there, subscript))))
 
     def origin(self, subscript: Expr) -> Expr:

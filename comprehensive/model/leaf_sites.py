@@ -26,7 +26,7 @@ from comprehensive.kernel_ir.instructions import is_fused, of_function, of_opera
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.fold import fold
-from comprehensive.loops.integers import ONE, ZERO, add, multiply
+from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import AXES, Nest
 from comprehensive.loops.types import exact_product
 from comprehensive.machine.sites import MOST_LOOPS, ROUND, UNKNOWN, Access, Context, Region, Sites
@@ -53,6 +53,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import all_statements_in, assigned_scalars
 from comprehensive.model.depth import LOADED, Data, depth_of, forget
 from comprehensive.model.leaf_numbers import Numbers
@@ -262,7 +263,7 @@ class _Walk:
         if isinstance(loop.start, Index) and loop.start.array in self.arrays and isinstance(header[0], Data):
             # Rows that begin at data follow each other.
             row = integer_of(self._index(loop.start.subscripts[0], environment))
-            start = multiply(IntLiteral(TURNS_OF_DATA), row)
+            start = times(IntLiteral(TURNS_OF_DATA), row)
         if isinstance(start, Name) and start.identifier.startswith("blockIdx."):
             # A block is one turn: the grid has as many as there are.
             environment[loop.iterator] = start
@@ -278,7 +279,7 @@ class _Walk:
         inside = self._turning(turns, context)
         within = dict(environment)
         self._unknown(loop.body, within)
-        within[loop.iterator] = add(start, multiply(step, Name(self.loops[inside][0])))
+        within[loop.iterator] = plus(start, times(step, Name(self.loops[inside][0])))
         outer = self.extents
         self.extents = self._taking_part(start, bound, step)
         if not isinstance(loop.bound, IntLiteral):

@@ -21,11 +21,12 @@ from math import gcd, prod
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import Ring, add
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import map_bands, map_indices
 from comprehensive.metafork.ast import Address, Index, IntLiteral, MetaSchedule, Unary
 from comprehensive.metafork.pointers_check import shared
+from comprehensive.metafork.terms import plus
 from comprehensive.poly.domains import preconditions, references
 from comprehensive.poly.indices import NotPolynomialError, Scope, is_nonnegative, scope_of
 from comprehensive.poly.legality import verdicts
@@ -110,7 +111,7 @@ def _verdicts_in_one(nest: Nest, first: str, second: str, distance: int) -> tupl
     def in_one(index: Index) -> Index:
         if index.array != second:
             return index
-        return Index(first, (add(index.subscripts[0], moved),), index.span)
+        return Index(first, (plus(index.subscripts[0], moved),), index.span)
 
     merged = map_bands(nest, lambda band: replace(band, body=map_indices(band.body, in_one)))
     return tuple(verdict for _, _, verdict in verdicts(merged))

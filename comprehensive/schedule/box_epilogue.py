@@ -14,10 +14,11 @@ from msgspec import Struct
 
 from comprehensive.kernel_ir.kernel import VECTOR, Alignment, KernelStmt, VectorStore
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, counting, onward, plus
+from comprehensive.kernel_ir.terms import constant, counting, onward
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import elements, expressions_in
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.boxes import FOUR, Boxes

@@ -22,18 +22,13 @@ from comprehensive.kernel_ir.kernel import (
     Alignment,
     KernelStmt,
 )
-from comprehensive.kernel_ir.terms import (
-    constant,
-    expression,
-    plus,
-    product,
-    times,
-)
+from comprehensive.kernel_ir.terms import constant, expression, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import RegisterTile
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.box_nest import BoxAxis, LoopNest, ReferenceGroup
 from comprehensive.schedule.context import ZERO, TileContext
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, Await, Barrier, Comment, KernelStmt, SharedTile
-from comprehensive.kernel_ir.terms import constant, counting, expression, onward, plus, times
+from comprehensive.kernel_ir.terms import constant, counting, expression, onward
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -38,6 +38,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import assigned_scalars
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import ZERO

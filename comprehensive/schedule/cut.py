@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, ZERO, multiply
+from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import (
     BlockStmt,
     Coordinate,
@@ -34,6 +34,7 @@ from comprehensive.loops.ir import (
 from comprehensive.loops.rewrite import all_names, declared_names
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.terms import times
 from comprehensive.records import replace
 from comprehensive.schedule.operands import loops_of
 
@@ -133,7 +134,7 @@ def _points_of_a_sweep(sweeps: Sweeps, along: Sequence[_Along], sweep: str) -> t
     for each, away in reversed(list(zip(along, sweeps.halo, strict=True))):
         c = each.coordinate
         row = Binary("+", Binary("*", Name(each.value), Name(c.threads)), Name(each.thread))
-        less = multiply(IntLiteral(away), Name(sweep))
+        less = times(IntLiteral(away), Name(sweep))
         computed = Binary(
             "&&", Binary("<=", less, row), Binary("<", row, Binary("-", c.extent, less) if away else c.extent)
         )

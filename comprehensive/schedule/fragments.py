@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import VECTOR, KernelStmt, Vectors
-from comprehensive.kernel_ir.terms import counting, onward, plus, times, total
+from comprehensive.kernel_ir.terms import counting, onward, total
 from comprehensive.metafork.ast import Binary, Declare, Expr, Index, IntLiteral, Name
+from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.box_nest import BoxAxis, ReferenceGroup
 from comprehensive.schedule.boxes import FOUR, Boxes, elements_along, rounded_up
 from comprehensive.schedule.context import ONE, ZERO

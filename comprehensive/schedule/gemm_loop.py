@@ -22,7 +22,7 @@ compiler chooses: fragments as vectors are those where no multiply-add reads thr
 from __future__ import annotations
 
 from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt
-from comprehensive.kernel_ir.terms import constant, counting, plus, times
+from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -39,6 +39,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.operand_layout import OperandLayout

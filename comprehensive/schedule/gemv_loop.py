@@ -13,8 +13,9 @@ What lies side by side in a row is one access to shared memory: the compiler mak
 from __future__ import annotations
 
 from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt
-from comprehensive.kernel_ir.terms import constant, counting, least, plus
+from comprehensive.kernel_ir.terms import constant, counting, least
 from comprehensive.metafork.ast import Binary, Expr, For, If, IntLiteral, Name
+from comprehensive.metafork.terms import plus
 from comprehensive.schedule.context import ONE
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step

@@ -18,9 +18,10 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, Ring, add
+from comprehensive.loops.integers import POLYNOMIAL_OPERATORS, Ring
 from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, Name, Unary
 from comprehensive.metafork.rewrite import with_operands
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import children
 
 PLACE = "the place"
@@ -83,7 +84,7 @@ def _over_place(ring: Ring, expr: Expr, base: Polynomial, same: Set[str]) -> Exp
         value = ring.read(expr)
         for apart, at in ((value - base, Name(PLACE)), (value + base, Unary("-", Name(PLACE)))):
             if ring.names_in(apart) <= same:
-                return add(at, ring.write(apart))
+                return plus(at, ring.write(apart))
         raise _NoFunctionError
     if not isinstance(expr, Conditional | Unary | Binary | Cast):
         raise _NoFunctionError

@@ -32,7 +32,7 @@ from comprehensive.kernel_ir.kernel import (
     Vectors,
 )
 from comprehensive.kernel_ir.parameters import flat
-from comprehensive.kernel_ir.terms import constant, expression, onward, plus, product, times
+from comprehensive.kernel_ir.terms import constant, expression, onward, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.access import substitute
 from comprehensive.machine.parameters import WORD_BYTES
@@ -49,6 +49,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, PATCH, ZERO, TileContext
 from comprehensive.schedule.equalize import BlockSteps

@@ -25,7 +25,7 @@ from comprehensive.kernel_ir.kernel import Barrier, KernelParameter, KernelStmt,
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import conjunction, constant, disjunction, expression
 from comprehensive.kernel_ir.words import words_per_element
-from comprehensive.loops.integers import ONE, ZERO, add, multiply
+from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import Sweep, Sweeps
 from comprehensive.metafork.ast import (
     Assign,
@@ -43,6 +43,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.terms import plus, times
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
@@ -155,7 +156,7 @@ class _Chain(Struct, frozen=True):
             along = Binary("-", Name(c.name), context.name(f"o{number}"))
             if away:
                 along = Binary("+" if away > 0 else "-", along, IntLiteral(abs(away)))
-            place = add(multiply(place, c.extent), along)
+            place = plus(times(place, c.extent), along)
         return Index(grid, (place,))
 
     def _range(self, number: Expr) -> tuple[Stmt, ...]:
@@ -163,7 +164,7 @@ class _Chain(Struct, frozen=True):
         context = self.context
         declared: list[Stmt] = []
         for n, (c, away) in enumerate(zip(context.tile.coordinates, self.sweeps.halo, strict=True)):
-            less = multiply(IntLiteral(away), number)
+            less = times(IntLiteral(away), number)
             before = Binary("-", ZERO, context.name(f"o{n}"))
             low = Conditional(Binary("<", less, before), before, less)
             end = c.extent if less == ZERO else Binary("-", c.extent, less)

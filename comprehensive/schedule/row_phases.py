@@ -32,7 +32,7 @@ from comprehensive.kernel_ir.kernel import (
     SharedTile,
     StageRow,
 )
-from comprehensive.kernel_ir.terms import conjunction, constant, expression, plus, product
+from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
 from comprehensive.kernel_ir.words import words_per_element
 from comprehensive.loops.ir import Coordinate
 from comprehensive.loops.rewrite import all_names, fold
@@ -53,6 +53,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import elements_in, statements_in
 from comprehensive.records import replace
 from comprehensive.schedule.any_order import AnyOrder

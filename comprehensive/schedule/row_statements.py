@@ -17,10 +17,11 @@ from functools import partial
 from msgspec import Struct
 
 from comprehensive.kernel_ir.names import names_in_kernel
-from comprehensive.kernel_ir.terms import constant, plus
+from comprehensive.kernel_ir.terms import constant
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_operands, with_own_expressions
+from comprehensive.metafork.terms import plus
 from comprehensive.records import replace
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.phases import Ordered

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, KernelStmt, SharedTile
-from comprehensive.kernel_ir.terms import constant, counting, onward, product, times
+from comprehensive.kernel_ir.terms import constant, counting, onward, product
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.ast import (
     Assign,
@@ -34,6 +34,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.terms import times
 from comprehensive.metafork.walk import assigned_scalars, expressions_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.around_loop import AroundLoop

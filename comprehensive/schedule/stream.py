@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from comprehensive.kernel_ir.kernel import KernelStmt
-from comprehensive.kernel_ir.terms import constant, counting, plus
+from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, If, Index, IntLiteral, Name, Stmt
 from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import statements_in
 from comprehensive.records import replace
 from comprehensive.schedule.comments import commented

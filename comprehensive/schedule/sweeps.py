@@ -18,7 +18,7 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial, whole_times
 from comprehensive.loops.access import names_read
 from comprehensive.loops.conversions import without_conversions
-from comprehensive.loops.integers import IntLiteral, Ring, add
+from comprehensive.loops.integers import IntLiteral, Ring
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Points, Sweep
 from comprehensive.loops.rewrite import rename
@@ -39,6 +39,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import (
     elements,
     elements_in,
@@ -279,7 +280,7 @@ def in_rows(pitches: Iterable[Expr], limit: Expr, halo: int) -> tuple[Expr, ...]
 
     ``limit`` and ``halo`` are those of the last coordinate.
     """
-    return tuple(Binary("<=", add(limit, IntLiteral(2 * halo)), pitch) for pitch in pitches)
+    return tuple(Binary("<=", plus(limit, IntLiteral(2 * halo)), pitch) for pitch in pitches)
 
 
 def apart(
@@ -302,7 +303,7 @@ def apart(
             continue
         distance = distance if signs == {True} else -distance
         place = [number for number, name in enumerate(names) if name in ring.names_in(ring.read(one))]
-        room: Expr = IntLiteral(1) if not place else add(limits[place[0]], IntLiteral(halo[place[0]]))
+        room: Expr = IntLiteral(1) if not place else plus(limits[place[0]], IntLiteral(halo[place[0]]))
         if len(place) > 1:
             continue
         return (Binary("<=", room, ring.write(distance)),)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import CONTRACTS, KernelStmt
-from comprehensive.kernel_ir.terms import constant, counting, plus, product
+from comprehensive.kernel_ir.terms import constant, counting, product
 from comprehensive.metafork.ast import Assign, Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.terms import plus
 from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, TensorCoreLayout
 
 

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from comprehensive.kernel_ir.kernel import MULTIPLIES_HALVES, KernelStmt, LoadMatrices
-from comprehensive.kernel_ir.terms import constant, counting, plus
+from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.terms import plus
 from comprehensive.schedule.shared_epilogue import epilogue_words
 from comprehensive.schedule.tensor_core_layout import COLUMNS, ROWS, TWO, TensorCoreLayout
 

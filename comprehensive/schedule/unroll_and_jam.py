@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.terms import constant, counting, least, onward, product, times
+from comprehensive.kernel_ir.terms import constant, counting, least, onward, product
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import rename
@@ -36,6 +36,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_own_expressions
+from comprehensive.metafork.terms import times
 from comprehensive.metafork.walk import declared, own_expressions, reads_data, statements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import TOGETHER, VECTOR, KernelStmt, Vectors, VectorStore
-from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction, plus
+from comprehensive.kernel_ir.terms import conjunction, constant, counting, disjunction
 from comprehensive.loops.rewrite import substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -40,6 +40,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import statements_in
 from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from comprehensive.loops.integers import ONE, ZERO, Ring, add, multiply
+from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Nest, Threads
 from comprehensive.loops.rewrite import expand_bands, fresh_name
 from comprehensive.metafork.ast import (
@@ -33,6 +33,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import with_bodies
+from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import bodies, subexpressions
 from comprehensive.records import names_of, replace
 
@@ -168,4 +169,4 @@ def _common_subscript(trees: tuple[Expr, ...], iterator: str, ring: Ring) -> Exp
     step = ring.write(distance)
     if any(isinstance(e, Index | Call | Conditional) for e in subexpressions(step)):
         raise _NotCopiesError
-    return add(trees[0], multiply(Name(iterator), step))
+    return plus(trees[0], times(Name(iterator), step))

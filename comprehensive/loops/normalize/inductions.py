@@ -26,7 +26,7 @@ from functools import partial, reduce
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.integers import Ring, add, multiply
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counted_whiles import counted
 from comprehensive.loops.normalize.counting import counted_from_zero, end_of
@@ -56,6 +56,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.headers import step_of
 from comprehensive.metafork.rewrite import map_expression, map_expressions, with_bodies, with_own_expressions
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import (
     assigned_scalars,
     declared,
@@ -129,7 +130,7 @@ def _body(body: tuple[Stmt, ...], types: Mapping[str, ScalarType], name: Namer) 
         for assign in (*last, *behind):
             value: Stmt = assign
             if isinstance(assign.target, Name) and (old := assign.target.identifier) in own:
-                new = assign.value if assign.operator == "=" else add(assign.target, assign.value)
+                new = assign.value if assign.operator == "=" else plus(assign.target, assign.value)
                 of_program = written.get(old, old)
                 value = Declare(types[old], name(of_program), initial=new, span=assign.span)
                 rest, own = rename(rest, {old: value.name}), own | {value.name}
@@ -299,7 +300,7 @@ class _Loop:
                 or (isinstance(s, For) and s.iterator == name)
                 for s in (*statements_in(others), replace(self.loop, body=()))
             )
-            and self._added(name, reduce(add, steps.values()), self._distance()) is not None
+            and self._added(name, reduce(plus, steps.values()), self._distance()) is not None
         )
 
     def is_fixed(self, expression: Expr) -> bool:
@@ -340,14 +341,14 @@ class _Loop:
         overflows = kind.wraps and not together.wraps and constant_value(change) != -1
         if (together.rank < kind.rank or overflows) and constant_value(change) != 1:
             distance = Cast(kind, distance)
-        return multiply(distance, change)
+        return times(distance, change)
 
     def _value(self, name: str, steps: Mapping[int, Expr], place: int) -> Expr:
         """Return the value that a variable has at a place of the body, in terms of that before the loop."""
-        added = self._added(name, reduce(add, steps.values()), self._distance())
+        added = self._added(name, reduce(plus, steps.values()), self._distance())
         assert added is not None
         before = (step for k, step in steps.items() if k < place)
-        value = reduce(add, before, add(Name(name), added))
+        value = reduce(plus, before, plus(Name(name), added))
         return as_type(value, self.types[name], self.types)
 
     def _last(self, name: str, steps: Mapping[int, Expr]) -> Assign | None:
@@ -363,14 +364,14 @@ class _Loop:
         if abs(step) == 1:
             distance = _difference(loop.bound, self._start, step)
             if loop.relation in ("<=", ">="):
-                distance = add(distance, IntLiteral(1))
+                distance = plus(distance, IntLiteral(1))
         else:
             header = replace(loop, start=self._start)
             counted = counted_from_zero(header, ScalarType.INT, loop.iterator, self.types)
             if counted is None:
                 return None
-            distance = multiply(tidy(counted.extent, self.types), IntLiteral(abs(step)))
-        added = self._added(name, reduce(add, steps.values()), distance)
+            distance = times(tidy(counted.extent, self.types), IntLiteral(abs(step)))
+        added = self._added(name, reduce(plus, steps.values()), distance)
         assert added is not None
         kind = self.types[name]
         runs = Binary(loop.relation, self._start, loop.bound)
@@ -381,7 +382,7 @@ class _Loop:
 def _difference(end: Expr, start: Expr, step: int) -> Expr:
     """Return how far it is from a start to an end in the direction of a step."""
     if constant_value(start) == 0:
-        return end if step > 0 else multiply(end, IntLiteral(-1))
+        return end if step > 0 else times(end, IntLiteral(-1))
     return Binary("-", end, start) if step > 0 else Binary("-", start, end)
 
 

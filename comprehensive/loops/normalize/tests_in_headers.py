@@ -18,7 +18,7 @@ from functools import partial
 from itertools import count
 
 from comprehensive.loops.extremes import at_least_zero
-from comprehensive.loops.integers import ONE, Ring, add
+from comprehensive.loops.integers import ONE, Ring
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import substitute
 from comprehensive.loops.traverse import map_bands
@@ -37,7 +37,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.rewrite import with_bodies
-from comprehensive.metafork.terms import conjuncts
+from comprehensive.metafork.terms import conjuncts, plus
 from comprehensive.metafork.walk import assigned_scalars, declared, reads_data
 from comprehensive.records import replace
 
@@ -88,7 +88,7 @@ def _without_test(loop: For, types: Mapping[str, ScalarType]) -> For | None:
                 found = [end for end in ends if end is not None]
                 if len(found) < len(ends):
                     return None
-                bound = loop.bound if loop.relation == "<" else add(loop.bound, ONE)
+                bound = loop.bound if loop.relation == "<" else plus(loop.bound, ONE)
                 for end in found:
                     bound = Conditional(Binary("<", bound, end), bound, end)
                 body = (*loop.body[:place], *loop.body[place + 1 :])

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
 from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, Ring, add, multiply
+from comprehensive.loops.integers import ONE, Ring
 from comprehensive.loops.ir import AXES, Nest, Points
 from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.rewrite import all_names
@@ -25,6 +25,7 @@ from comprehensive.loops.types import as_type, environment_of, type_of
 from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, Index, Name, ScalarType
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
+from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.records import replace
 
@@ -95,7 +96,7 @@ def _with_digits(
     coordinate = points.names[place]
     digits = [name(f"{coordinate}_{part}") for part in ("high", "low")]
     upper, lower = map(Name, digits)
-    whole = add(multiply(upper, divisor), lower)
+    whole = plus(times(upper, divisor), lower)
     least = ring.read(divisor)
 
     types = environment_of(nest) | dict.fromkeys((*points.names, *digits), ScalarType.INT)
@@ -106,11 +107,11 @@ def _with_digits(
         if isinstance(s, Declare)
     }
 
-    def divided(operator: str, times: Polynomial) -> Expr:
-        if times == Polynomial.constant(1):
+    def divided(operator: str, often: Polynomial) -> Expr:
+        if often == Polynomial.constant(1):
             return upper if operator == "/" else lower
-        rest = Binary(operator, upper, ring.write(times))
-        return rest if operator == "/" else add(multiply(rest, divisor), lower)
+        rest = Binary(operator, upper, ring.write(often))
+        return rest if operator == "/" else plus(times(rest, divisor), lower)
 
     def apart(expression: Expr) -> Expr:
         """The expression in terms of digits, whose operands are so already."""

@@ -23,7 +23,7 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
 from comprehensive.loops.access import names_read, substitute
-from comprehensive.loops.integers import Ring, add
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.counting import end_of
 from comprehensive.loops.normalize.equality import same
@@ -44,6 +44,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
 from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.terms import plus
 from comprehensive.metafork.walk import assigned_scalars, declared, reads_data, statements_in
 from comprehensive.records import replace
 
@@ -128,7 +129,7 @@ class _Rolling(Struct, frozen=True):
         size = len(loop.body) // step
         first = loop.body[:size]
         for turn in range(1, step):
-            place = {loop.iterator: add(Name(loop.iterator), IntLiteral(turn))}
+            place = {loop.iterator: plus(Name(loop.iterator), IntLiteral(turn))}
             expected = map_expressions(first, partial(substitute, values=place))
             written = loop.body[turn * size : (turn + 1) * size]
             known = with_declarations(types, loop.body)

@@ -31,7 +31,7 @@ from msgspec import Struct
 from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.access import atomically_updated, names_read
-from comprehensive.loops.integers import ONE, add, multiply
+from comprehensive.loops.integers import ONE
 from comprehensive.loops.ir import (
     Alternative,
     Coordinate,
@@ -49,6 +49,7 @@ from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expressions
+from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import expressions_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.records import replace
@@ -196,15 +197,15 @@ def _demand_independent(iterator: str, expressions: Sequence[Expr]) -> None:
 
 
 def _lead(away: int, most: Expr) -> Expr | None:
-    return multiply(IntLiteral(away), Binary("-", most, ONE)) if away else None
+    return times(IntLiteral(away), Binary("-", most, ONE)) if away else None
 
 
 def _left(repetition: Repetition, number: int) -> Expr:
     """Return the number of sweeps that the loop has yet to do when it comes to a region."""
     loop = repetition.loop
-    end = add(loop.bound, ONE) if loop.relation == "<=" else loop.bound
+    end = plus(loop.bound, ONE) if loop.relation == "<=" else loop.bound
     turns = Binary("-", end, Name(loop.iterator))
-    all_of_them = multiply(IntLiteral(loop.regions), turns)
+    all_of_them = times(IntLiteral(loop.regions), turns)
     return Binary("-", all_of_them, IntLiteral(number)) if number else all_of_them
 
 
