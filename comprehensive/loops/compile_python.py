@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from comprehensive.diagnostics import Span
 from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Loop, Threads
 from comprehensive.loops.python_expressions import Code, ExprCompiler, Writer, wrapped
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
@@ -29,10 +29,10 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     MetaFor,
     Name,
-    Stmt,
     While,
 )
 from comprehensive.metafork.headers import split_step
+from comprehensive.metafork.own_statement import OwnStatement
 from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import Statement, assigned_scalars
 from comprehensive.records import replace
@@ -43,7 +43,7 @@ MOST_TURNS = 10_000_000
 
 def compile_body(
     writer: Writer,
-    body: tuple[Stmt, ...],
+    body: tuple[Statement, ...],
     scope: ExprCompiler,
     on_continue: Callable[[], None] | None = None,
 ) -> None:
@@ -55,7 +55,7 @@ def compile_body(
             case Declare():
                 scope = _declare(writer, statement, scope)
             case Assign():
-                assign(writer, statement, scope)
+                _assign(writer, statement, scope)
             case If():
                 writer.line(f"if {scope.condition(statement.condition).text}:", statement.span)
                 _indented(writer, statement.then, scope, on_continue)
@@ -77,10 +77,25 @@ def compile_body(
                 if on_continue is not None:
                     on_continue()
                 writer.line("continue")
-            case MetaFor():
-                raise ValueError("a meta_for inside a thread's body: the nest was not built by loops.build")
+            case Threads():
+                outside = writer.level
+                open_loops(writer, statement.loops)
+                types = {**scope.types, **statement.declared}
+                compile_body(writer, statement.body, replace(scope, types=types))
+                writer.level = outside
+            case MetaFor() | OwnStatement():
+                raise ValueError(f"{type(statement).__name__} in a nest that loops.build has not built")
             case _:
                 assert_never(statement)
+
+
+def open_loops(writer: Writer, loops: tuple[Loop, ...]) -> None:
+    """Appends the headers of loops of the grid or of a band; what comes next is inside of them."""
+    for loop in loops:
+        extent = writer.extents[loop.extent]
+        values = f"range({extent} - 1, -1, -1)" if writer.backwards else f"range({extent})"
+        writer.line(f"for v_{loop.iterator} in {values}:", loop.span)
+        writer.level += 1
 
 
 def _nothing() -> None:
@@ -88,7 +103,7 @@ def _nothing() -> None:
 
 
 def _indented(
-    writer: Writer, body: tuple[Stmt, ...], scope: ExprCompiler, on_continue: Callable[[], None] | None
+    writer: Writer, body: tuple[Statement, ...], scope: ExprCompiler, on_continue: Callable[[], None] | None
 ) -> None:
     writer.level += 1
     compile_body(writer, body, scope, on_continue)
@@ -96,19 +111,17 @@ def _indented(
 
 
 def _turns(
-    writer: Writer, loop: For | While | DoWhile, scope: ExprCompiler, on_continue: Callable[[], None]
+    writer: Writer,
+    loop: For[Statement] | While | DoWhile,
+    scope: ExprCompiler,
+    on_continue: Callable[[], None],
 ) -> None:
-    """The body of a loop, counted."""
+    """The body of a loop, counted: all loops of a run together have to stay within the budget."""
     writer.level += 1
-    count_turn(writer, loop.span)
+    writer.line("_n += 1")
+    writer.line(f"if _n > {MOST_TURNS}: _endless({writer.spans.add(loop.span)}, {MOST_TURNS})")
     writer.level -= 1
     _indented(writer, loop.body, scope, on_continue)
-
-
-def count_turn(writer: Writer, span: Span) -> None:
-    """Appends the check that a loop here, with all others of a run, stays within the budget."""
-    writer.line("_n += 1")
-    writer.line(f"if _n > {MOST_TURNS}: _endless({writer.spans.add(span)}, {MOST_TURNS})")
 
 
 def _declare(writer: Writer, statement: Declare, scope: ExprCompiler) -> ExprCompiler:
@@ -128,7 +141,7 @@ def _declare(writer: Writer, statement: Declare, scope: ExprCompiler) -> ExprCom
     return inner
 
 
-def assign(writer: Writer, statement: Assign, scope: ExprCompiler) -> None:
+def _assign(writer: Writer, statement: Assign, scope: ExprCompiler) -> None:
     """Appends an assignment, plain or compound."""
     target, span = statement.target, statement.span
     if isinstance(target, Name):
@@ -165,31 +178,26 @@ def _assigned(statement: Assign, old: Code, scope: ExprCompiler) -> Code:
     return scope.convert(code, old.type, span)
 
 
-def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
-    inner = loop_header(writer, loop, scope)
+def _for(writer: Writer, loop: For[Statement], scope: ExprCompiler) -> None:
+    inner = _loop_header(writer, loop, scope)
     if inner is None:
         types = {**scope.types} if loop.type is None else {**scope.types, loop.iterator: loop.type}
         inner = replace(scope, types=types, local=scope.local - {loop.iterator})
-        step = step_statement(loop)
+        down, amount = split_step(loop.step)
+        step = Assign(Name(loop.iterator), "-=" if down else "+=", amount, loop.span)
         start = scope.value(loop.start, types[loop.iterator])
         writer.line(f"v_{loop.iterator} = {start.text}", loop.span)
         condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
         writer.line(f"while {inner.condition(condition).text}:", loop.span)
-        _turns(writer, loop, inner, lambda: assign(writer, step, inner))
+        _turns(writer, loop, inner, lambda: _assign(writer, step, inner))
         writer.level += 1
-        assign(writer, step, inner)
+        _assign(writer, step, inner)
         writer.level -= 1
     else:
         _turns(writer, loop, inner, _nothing)
 
 
-def step_statement(loop: For[Statement]) -> Assign:
-    """Return what the header of a loop does at the end of a turn."""
-    down, amount = split_step(loop.step)
-    return Assign(Name(loop.iterator), "-=" if down else "+=", amount, loop.span)
-
-
-def loop_header(writer: Writer, loop: For[Statement], scope: ExprCompiler) -> ExprCompiler | None:
+def _loop_header(writer: Writer, loop: For[Statement], scope: ExprCompiler) -> ExprCompiler | None:
     """Append ``for v_i in range(start, bound):`` where that is the same, and return the scope of the body.
 
     None where it is not the same.

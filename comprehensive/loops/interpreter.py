@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import count
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,19 +24,13 @@ from msgspec import Struct
 
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.arithmetic import EndlessLoopError, UndefinedBehaviour, Value
-from comprehensive.loops.compile_python import (
-    compile_body,
-    count_turn,
-    loop_header,
-    step_statement,
-)
+from comprehensive.loops.compile_python import compile_body, open_loops
 from comprehensive.loops.elements import numbers, stored
-from comprehensive.loops.ir import BlockStmt, Loop, Nest, Scalar, Threads
+from comprehensive.loops.ir import Nest, Scalar
 from comprehensive.loops.python_expressions import ExprCompiler, Writer
 from comprehensive.loops.types import environment_of
-from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, Name, ScalarType
+from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.metafork.walk import declared
 
 __all__ = [
     "EndlessLoopError",
@@ -242,86 +236,16 @@ class _Identity:
 
 @lru_cache(maxsize=64)
 def _compile(key: _Identity, order: Order) -> _Compiled:
-    nest, writer = key.nest, Writer()
+    nest, writer = key.nest, Writer(backwards=order == "reversed")
     data = {a.name: a for a in nest.arrays}
     scope = ExprCompiler(writer, environment_of(nest), data=data)
     writer.line("_n = 0")
-    extents: dict[Expr, str] = {}
     for loop in (*nest.grid, *nest.thread_loops):
-        if loop.extent not in extents:
-            extents[loop.extent] = f"x_{len(extents)}"
-            writer.line(f"{extents[loop.extent]} = {scope.value(loop.extent).text}", loop.span)
-    _open_loops(writer, nest.grid, extents, order)
-    _block_body(writer, nest.body, scope, extents, order)
+        if loop.extent not in writer.extents:
+            writer.extents[loop.extent] = f"x_{len(writer.extents)}"
+            writer.line(f"{writer.extents[loop.extent]} = {scope.value(loop.extent).text}", loop.span)
+    open_loops(writer, nest.grid)
+    compile_body(writer, nest.body, scope)
     parameters = [f"v_{s.name}" for s in nest.scalars] + [f"a_{a.name}" for a in nest.arrays]
     parameters += [f"d_{a.name}_{dimension}" for a in nest.arrays for dimension in range(a.rank)]
     return _finish(writer, parameters)
-
-
-def _open_loops(writer: Writer, loops: tuple[Loop, ...], extents: Mapping[Expr, str], order: Order) -> None:
-    for loop in loops:
-        extent = extents[loop.extent]
-        values = f"range({extent})" if order == "forward" else f"range({extent} - 1, -1, -1)"
-        writer.line(f"for v_{loop.iterator} in {values}:", loop.span)
-        writer.level += 1
-
-
-def _block_body(
-    writer: Writer,
-    body: tuple[BlockStmt, ...],
-    scope: ExprCompiler,
-    extents: Mapping[Expr, str],
-    order: Order,
-) -> None:
-    if not body:
-        writer.line("pass")
-    for statement in body:
-        match statement:
-            case Threads():
-                level = writer.level
-                _open_loops(writer, statement.loops, extents, order)
-                inner = _within(scope, writer, statement)
-                compile_body(writer, statement.body, inner)
-                writer.level = level
-            case For():
-                _block_for(writer, statement, scope, extents, order)
-            case If():
-                writer.line(f"if {scope.condition(statement.condition).text}:", statement.span)
-                writer.level += 1
-                _block_body(writer, statement.then, scope, extents, order)
-                writer.level -= 1
-                writer.line("else:")
-                writer.level += 1
-                _block_body(writer, statement.otherwise, scope, extents, order)
-                writer.level -= 1
-            case Declare():
-                compile_body(writer, (statement,), scope)
-                scope = _within(scope, writer, statement)
-            case _:
-                assert_never(statement)
-
-
-def _within(scope: ExprCompiler, writer: Writer, statement: BlockStmt) -> ExprCompiler:
-    """The scope with what a statement declares."""
-    return ExprCompiler(writer, {**scope.types, **declared(statement)}, data=scope.data)
-
-
-def _block_for(
-    writer: Writer, loop: For[BlockStmt], scope: ExprCompiler, extents: Mapping[Expr, str], order: Order
-) -> None:
-    inner = loop_header(writer, loop, scope)
-    if inner is not None:
-        writer.level += 1
-        count_turn(writer, loop.span)
-        _block_body(writer, loop.body, inner, extents, order)
-        writer.level -= 1
-        return
-    inner = _within(scope, writer, loop)
-    writer.line(f"v_{loop.iterator} = {scope.value(loop.start, inner.types[loop.iterator]).text}", loop.span)
-    condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
-    writer.line(f"while {inner.condition(condition).text}:", loop.span)
-    writer.level += 1
-    count_turn(writer, loop.span)
-    _block_body(writer, loop.body, inner, extents, order)
-    compile_body(writer, (step_statement(loop),), inner)
-    writer.level -= 1

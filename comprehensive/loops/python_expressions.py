@@ -60,6 +60,10 @@ class Writer(Struct):
     prologue: list[str] = field(default_factory=list[str])
     """Definitions of helper functions for expressions that are too deep for one Python expression."""
     constants: dict[str, Any] = field(default_factory=dict[str, Any])
+    extents: dict[Expr, str] = field(default_factory=dict[Expr, str])
+    """The variables that have the extents of the loops of the grid and of bands."""
+    backwards: bool = False
+    """Whether these loops run from their last turn to the first."""
     level: int = 1
 
     def line(self, text: str, span: Span = GENERATED) -> None:
