@@ -6,12 +6,15 @@ at least its value in C; the source then says ``upper bound``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.diagnostics import CompileError
 from comprehensive.loops.ir import Loop, Variant
-from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Unary
+from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, Unary
+from comprehensive.metafork.walk import subexpressions
 from comprehensive.optimize.protocols import Evaluation, Kind
 
 
@@ -27,7 +30,9 @@ class Threads(Struct, frozen=True):
         product, exact = RationalFunction(1), True
         for loop in fragment.nest.thread_loops:
             product = product * extent_of(loop)
-            exact = exact and not _divides(loop.extent)
+            exact = exact and not any(
+                isinstance(e, Binary) and e.operator == "/" for e in subexpressions(loop.extent)
+            )
         tile = fragment.tile
         if tile is not None and tile.lanes is not None:
             product = product * RationalFunction(Polynomial.symbol(tile.lanes))
@@ -40,39 +45,41 @@ def extent_of(loop: Loop) -> RationalFunction:
 
     Raises CompileError (CF0601) where it is no polynomial or quotient of polynomials.
     """
-    return _value(loop.extent, loop)
+    found = quotient(loop.extent, lambda name: RationalFunction(Polynomial.symbol(name)))
+    if found is None:
+        raise CompileError.of(
+            "CF0601",
+            f"the number of threads along '{loop.iterator}' is no polynomial in the scalars",
+            loop.span,
+            help="make the extent a scalar of its own, defined by the host",
+        )
+    return found
 
 
-def _value(expr: Expr, loop: Loop) -> RationalFunction:
+def quotient(expr: Expr, of_name: Callable[[str], RationalFunction | None]) -> RationalFunction | None:
+    """An expression with exact divisions over what names stand for; None for any other one."""
     match expr:
         case IntLiteral():
             return RationalFunction(expr.value)
         case Name():
-            return RationalFunction(Polynomial.symbol(expr.identifier))
-        case Unary(operator="-"):
-            return -_value(expr.operand, loop)
-        case Binary(operator="+"):
-            return _value(expr.left, loop) + _value(expr.right, loop)
-        case Binary(operator="-"):
-            return _value(expr.left, loop) - _value(expr.right, loop)
-        case Binary(operator="*"):
-            return _value(expr.left, loop) * _value(expr.right, loop)
-        case Binary(operator="/"):
-            return _value(expr.left, loop) / _value(expr.right, loop)
+            return of_name(expr.identifier)
+        case Unary(operator="-" | "+"):
+            operand = quotient(expr.operand, of_name)
+            return -operand if operand is not None and expr.operator == "-" else operand
+        case Cast() if expr.type.is_integer and not expr.type.is_narrow:
+            return quotient(expr.operand, of_name)
+        case Binary(operator="+" | "-" | "*" | "/"):
+            left, right = quotient(expr.left, of_name), quotient(expr.right, of_name)
+            if left is None or right is None or (expr.operator == "/" and right == RationalFunction(0)):
+                return None
+            return _APPLIED[expr.operator](left, right)
         case _:
-            raise CompileError.of(
-                "CF0601",
-                f"the number of threads along '{loop.iterator}' is no polynomial in the scalars",
-                loop.span,
-                help="make the extent a scalar of its own, defined by the host",
-            )
+            return None
 
 
-def _divides(expr: Expr) -> bool:
-    match expr:
-        case Binary():
-            return expr.operator == "/" or _divides(expr.left) or _divides(expr.right)
-        case Unary():
-            return _divides(expr.operand)
-        case _:
-            return False
+_APPLIED: dict[str, Callable[[RationalFunction, RationalFunction], RationalFunction]] = {
+    "+": RationalFunction.__add__,
+    "-": RationalFunction.__sub__,
+    "*": RationalFunction.__mul__,
+    "/": RationalFunction.__truediv__,
+}

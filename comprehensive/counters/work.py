@@ -11,7 +11,7 @@ counted. Divisions in extents are exact quotients. What has no such count, as a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from itertools import islice, product
@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from comprehensive.algebra import Polynomial, RationalFunction
 from comprehensive.counters.shared_words import KERNEL_NAME
+from comprehensive.counters.threads import quotient
 from comprehensive.kernel_ir.axes import on_axes
 from comprehensive.kernel_ir.kernel import Barrier, Comment, Kernel, KernelStmt, OfTiles, SharedTile, Source
 from comprehensive.loops.access import names_read
@@ -377,33 +378,13 @@ class _Walk:
         return Polynomial.symbol(f"{kind}{self._unknown}")
 
     def _quotient(self, expr: Expr, values: dict[str, Polynomial]) -> Count:
-        """An extent over scalars of the nest, divisions exact; None for any other."""
-        match expr:
-            case IntLiteral():
-                return RationalFunction(expr.value)
-            case Name():
-                value = values.get(expr.identifier, Polynomial.symbol(expr.identifier))
-                return RationalFunction(value) if self._scalars.issuperset(value.symbols) else None
-            case Unary(operator="-" | "+"):
-                operand = self._quotient(expr.operand, values)
-                return -operand if operand is not None and expr.operator == "-" else operand
-            case Cast() if expr.type.is_integer:
-                return self._quotient(expr.operand, values)
-            case Binary(operator="+" | "-" | "*" | "/"):
-                left, right = self._quotient(expr.left, values), self._quotient(expr.right, values)
-                if left is None or right is None or (expr.operator == "/" and right == RationalFunction(0)):
-                    return None
-                return _APPLIED[expr.operator](left, right)
-            case _:
-                return None
+        """An extent over scalars of the nest; None for any other."""
 
+        def of_name(name: str) -> Count:
+            value = values.get(name, Polynomial.symbol(name))
+            return RationalFunction(value) if self._scalars.issuperset(value.symbols) else None
 
-_APPLIED: dict[str, Callable[[RationalFunction, RationalFunction], RationalFunction]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-}
+        return quotient(expr, of_name)
 
 
 def _combined(parts: Sequence[tuple[Work, ...]]) -> tuple[Work, ...]:
