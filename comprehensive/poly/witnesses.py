@@ -188,24 +188,30 @@ def _conflicts(
 ) -> Iterator[tuple[Question, Witness]]:
     grid, loops_of_bands = len(nest.grid), [len(band.loops) for band in nest.bands]
     asked: set[tuple[Question, str]] = set()
-    for (array, element), entries in elements.items():
+
+    def met(
+        question: Question,
+        touched: tuple[str, tuple[int, ...]],
+        entries: Sequence[_Entry],
+        place: Callable[[_Entry], int | None],
+    ) -> Iterator[tuple[Question, Witness]]:
+        pair = _pair(entries, conflict, place)
+        if pair is not None and (question, touched[0]) not in asked:
+            asked.add((question, touched[0]))
+            yield question, _witness(*touched, point, *pair)
+
+    for touched, entries in elements.items():
         if len(entries) < 2:
             continue
         if not any(e[0].access.mode.writes for e in entries):
             continue
         if serial is not None:
             question = Question(frozenset(), (Place.SERIAL, serial))
-            pair = _pair(entries, conflict, lambda entry: _value(entry, serial))
-            if pair is not None and (question, array) not in asked:
-                asked.add((question, array))
-                yield question, _witness(array, element, point, *pair)
+            yield from met(question, touched, entries, lambda entry: _value(entry, serial))
             continue
         for number in range(grid):
             question = Question(frozenset(), (Place.GRID, number))
-            pair = _pair(entries, conflict, lambda entry, number=number: entry[1][number])
-            if pair is not None and (question, array) not in asked:
-                asked.add((question, array))
-                yield question, _witness(array, element, point, *pair)
+            yield from met(question, touched, entries, lambda entry, number=number: entry[1][number])
         groups: dict[tuple[int, tuple[int, ...]], list[_Entry]] = {}
         for entry in entries:
             fixed = grid + sum(loop.is_block for loop in entry[0].access.context.loops)
@@ -216,10 +222,9 @@ def _conflicts(
             for number in range(loops_of_bands[band]):
                 position = len(outer) + number
                 question = Question(frozenset((Place.GRID, Place.STEP)), (Place.THREAD, number), band)
-                pair = _pair(members, conflict, lambda entry, position=position: entry[1][position])
-                if pair is not None and (question, array) not in asked:
-                    asked.add((question, array))
-                    yield question, _witness(array, element, point, *pair)
+                yield from met(
+                    question, touched, members, lambda entry, position=position: entry[1][position]
+                )
 
 
 def _pair(

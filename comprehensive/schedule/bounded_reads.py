@@ -23,8 +23,9 @@ from comprehensive.loops.types import as_type, type_of
 from comprehensive.metafork.ast import Binary, Conditional, Expr, Index, ScalarType, Unary
 from comprehensive.metafork.rewrite import map_expression
 from comprehensive.metafork.walk import children
+from comprehensive.records import replace
 
-_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!="}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 class Bounds(Struct, frozen=True):
@@ -61,12 +62,10 @@ def _read_under(
         case Conditional(condition=condition, then=then, otherwise=otherwise):
             yield from _read_under(condition, under)
             yield from _read_under(then, with_(comparisons(condition)))
-            yield from _read_under(otherwise, with_(comparisons_without(condition)))
+            yield from _read_under(otherwise, with_(comparisons(condition, holds=False)))
         case Binary(operator="&&" | "||" as operator, left=left, right=right):
             yield from _read_under(left, under)
-            yield from _read_under(
-                right, with_(comparisons(left) if operator == "&&" else comparisons_without(left))
-            )
+            yield from _read_under(right, with_(comparisons(left, holds=operator == "&&")))
         case _:
             if isinstance(expr, Index):
                 yield expr, under
@@ -74,30 +73,17 @@ def _read_under(
                 yield from _read_under(operand, under)
 
 
-def comparisons(condition: Expr) -> tuple[Expr, ...] | None:
-    """The comparisons that hold where a condition does, and only there; None where it is none of these together."""
+def comparisons(condition: Expr, holds: bool = True) -> tuple[Expr, ...] | None:
+    """The comparisons that hold where a condition does, or where it does not, and only there; None for others."""
     match condition:
-        case Binary(operator="&&", left=left, right=right):
-            both = comparisons(left), comparisons(right)
+        case Binary(operator="&&" | "||" as operator, left=left, right=right) if (operator == "&&") == holds:
+            both = comparisons(left, holds), comparisons(right, holds)
             return None if both[0] is None or both[1] is None else (*both[0], *both[1])
-        case Binary(operator="<" | "<=" | ">" | ">=" | "!="):
-            return (condition,)
+        case Binary(operator=operator, left=left, right=right) if operator in _OPPOSITE:
+            found = operator if holds else _OPPOSITE[operator]
+            return None if found == "==" else (replace(condition, operator=found),)
         case Unary(operator="!", operand=operand):
-            return comparisons_without(operand)
-        case _:
-            return None
-
-
-def comparisons_without(condition: Expr) -> tuple[Expr, ...] | None:
-    """The comparisons that hold where a condition does not, and only there."""
-    match condition:
-        case Binary(operator="||", left=left, right=right):
-            both = comparisons_without(left), comparisons_without(right)
-            return None if both[0] is None or both[1] is None else (*both[0], *both[1])
-        case Binary(operator="<" | "<=" | ">" | ">=" | "==" as operator, left=left, right=right):
-            return (Binary(_OPPOSITE[operator], left, right),)
-        case Unary(operator="!", operand=operand):
-            return comparisons(operand)
+            return comparisons(operand, not holds)
         case _:
             return None
 
@@ -146,7 +132,7 @@ def without_bounds(expr: Expr, bounding: frozenset[Expr], types: Mapping[str, Sc
             return e
         for branch, found in (
             (e.then, comparisons(e.condition)),
-            (e.otherwise, comparisons_without(e.condition)),
+            (e.otherwise, comparisons(e.condition, holds=False)),
         ):
             if found is not None and frozenset(found) <= bounding:
                 return as_type(branch, type_of(e, types), types)
