@@ -23,11 +23,9 @@ from comprehensive.model.block_shape import block_shape, with_sweeps
 from comprehensive.model.staged_copies import staged_copies
 from comprehensive.model.values import wide_value
 from comprehensive.records import replace
-from comprehensive.report.access_svg import accesses_svg
-from comprehensive.report.accesses import Accesses, document, to_text
+from comprehensive.report.accesses import Accesses
 from comprehensive.report.tile_svg import tiles_svg
 from comprehensive.report.tiles import Drawn
-from comprehensive.report.tiles import document as tiles_document
 from comprehensive.values import Rational, value_error
 
 
@@ -109,31 +107,11 @@ def accesses_at(
     return kept, f"{compilation.plan.source_path}:{line}: {text}"
 
 
-def accesses_text(found: Sequence[Accesses]) -> str:
-    """Return a table a kernel."""
-    return to_text(found)
-
-
-def accesses_json(found: Sequence[Accesses]) -> dict[str, object]:
-    """The same as one JSON document."""
-    return document(found)
-
-
-def accesses_picture(found: Sequence[Accesses], title: str) -> str:
-    """The same as one picture."""
-    return accesses_svg(found, title)
-
-
 def tiles_of(
     compilation: Compilation, device: Device, values: Mapping[str, Rational], number: int | None = None
 ) -> tuple[Drawn, ...]:
     """Return what a block of each region holds. CommandLineError as of `cases`."""
     return tuple(_drawn(case, device) for case in cases(compilation, device, values, number))
-
-
-def tiles_json(found: Sequence[Drawn]) -> dict[str, object]:
-    """The same as one JSON document."""
-    return tiles_document(found)
 
 
 def tiles_picture(compilation: Compilation, found: Sequence[Drawn]) -> str:

@@ -78,6 +78,7 @@ def explain_command(
         return
     from comprehensive import explanation, occupancy_explanation, pictures
     from comprehensive.machine.device import load_device
+    from comprehensive.report import accesses
 
     if (measured or tuned) and not shows_occupancy:
         raise click.UsageError("--measured and --tuned go with --occupancy")
@@ -97,13 +98,13 @@ def explain_command(
         )
     listed = pictures.accesses_of(compilation, machine, values, leaf) if shows_accesses else ()
     if as_json:
-        accesses = {"accesses": pictures.accesses_json(listed)} if shows_accesses else {}
+        listing = {"accesses": accesses.document(listed)} if shows_accesses else {}
         occupancy = {} if told is None else {"occupancy": occupancy_explanation.to_json(told)}
-        print_json({**explanation.to_json(explained), **occupancy, **accesses})
+        print_json({**explanation.to_json(explained), **occupancy, **listing})
     else:
         click.echo(explanation.to_text(explained), nl=False)
         click.echo("" if told is None else occupancy_explanation.to_text(told), nl=False)
-        click.echo(f"\n{pictures.accesses_text(listed)}" if shows_accesses else "", nl=False)
+        click.echo(f"\n{accesses.to_text(listed)}" if shows_accesses else "", nl=False)
 
 
 def _is_code(source: Path) -> bool:

@@ -95,6 +95,8 @@ def access_command(
     """
     from comprehensive import pictures
     from comprehensive.machine.device import load_device
+    from comprehensive.report.access_svg import accesses_svg
+    from comprehensive.report.accesses import document
 
     definitions, compile_options = configured(source, definitions, compile_options)
     machine = load_device(device)
@@ -103,9 +105,9 @@ def access_command(
     every = pictures.accesses_of(compilation, machine, definitions_of(definitions), leaf, place, line)
     found, title = pictures.accesses_at(compilation, every, line)
     if form == "json":
-        _write(json_text(pictures.accesses_json(found)), output)
+        _write(json_text(document(found)), output)
     else:
-        _write(pictures.accesses_picture(found, title), output)
+        _write(accesses_svg(found, title), output)
 
 
 @picture_command.command("tile")
@@ -129,13 +131,14 @@ def tile_command(
     """
     from comprehensive import pictures
     from comprehensive.machine.device import load_device
+    from comprehensive.report.tiles import document
 
     definitions, compile_options = configured(source, definitions, compile_options)
     machine = load_device(device)
     compilation = compile_source(source, options_of(**compile_options, device_arch=machine.arch))
     found = pictures.tiles_of(compilation, machine, definitions_of(definitions), leaf)
     if form == "json":
-        _write(json_text(pictures.tiles_json(found)), output)
+        _write(json_text(document(found)), output)
     else:
         _write(pictures.tiles_picture(compilation, found), output)
 

@@ -12,6 +12,9 @@ from comprehensive import explanation, pictures
 from comprehensive.generate import tree_document
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
+from comprehensive.report.access_svg import accesses_svg
+from comprehensive.report.accesses import document as accesses_document
+from comprehensive.report.tiles import document as tiles_document
 from tests.compiled_specs import SPECS, compiled
 from tests.schemas import SCHEMAS, schema_faults, validator
 
@@ -38,8 +41,8 @@ def test_a_schema_is_one(name: str) -> None:
 def test_documents_are_as_their_schemas_say(spec: str) -> None:
     compilation = compiled(spec)
     explained = explanation.to_json(explanation.explain(compilation, DEVICE, values(spec)))
-    accesses = pictures.accesses_json(pictures.accesses_of(compilation, DEVICE, values(spec)))
-    open_accesses = pictures.accesses_json(pictures.accesses_of(compilation, DEVICE, {}))
+    accesses = accesses_document(pictures.accesses_of(compilation, DEVICE, values(spec)))
+    open_accesses = accesses_document(pictures.accesses_of(compilation, DEVICE, {}))
     for name, document in (
         ("trees", tree_document(compilation)),
         ("explain", {**explained, "accesses": accesses}),
@@ -60,7 +63,7 @@ def test_pictures_are_the_same_bytes_again() -> None:
     compilation, known = compiled("transpose"), values("transpose")
     drawn = [
         (
-            pictures.accesses_picture(pictures.accesses_of(compilation, DEVICE, known), "transpose"),
+            accesses_svg(pictures.accesses_of(compilation, DEVICE, known), "transpose"),
             pictures.tiles_picture(compilation, pictures.tiles_of(compilation, DEVICE, known)),
         )
         for _ in range(2)
@@ -80,13 +83,13 @@ def test_every_leaf_and_the_first_tile_of_each_recipe_have_pictures(spec: str) -
         known = values(spec)
         blocks = pictures.tiles_of(compilation, DEVICE, known, number)
         ET.fromstring(pictures.tiles_picture(compilation, blocks))
-        assert schema_faults("tiles", pictures.tiles_json(blocks)) == []
+        assert schema_faults("tiles", tiles_document(blocks)) == []
         found = pictures.accesses_of(compilation, DEVICE, known, number)
-        ET.fromstring(pictures.accesses_picture(found, spec))
+        ET.fromstring(accesses_svg(found, spec))
     open_blocks = pictures.tiles_of(compilation, DEVICE, {})
     ET.fromstring(pictures.tiles_picture(compilation, open_blocks))
-    assert schema_faults("tiles", pictures.tiles_json(open_blocks)) == []
-    ET.fromstring(pictures.accesses_picture(pictures.accesses_of(compilation, DEVICE, {}), spec))
+    assert schema_faults("tiles", tiles_document(open_blocks)) == []
+    ET.fromstring(accesses_svg(pictures.accesses_of(compilation, DEVICE, {}), spec))
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -77,12 +77,6 @@ class Tree:
             node = self.parent[node]
             yield node
 
-    def common(self, one: int, other: int) -> int:
-        """The nearest node that dominates both."""
-        while not self.dominates(one, other):
-            one = self.parent[one]
-        return one
-
 
 @dataclass(frozen=True)
 class PostTree(Tree):
