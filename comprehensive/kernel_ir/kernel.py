@@ -25,7 +25,7 @@ from msgspec import Struct
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.staircase import Staircase
 from comprehensive.metafork.ast import Expr, For, If, Index, IntLiteral, Name, ScalarType, Stmt
-from comprehensive.metafork.own_statement import OwnStatement
+from comprehensive.metafork.own_statement import OwnCall, OwnStatement
 from comprehensive.metafork.walk import statements_in
 
 TOGETHER = "cf_together"
@@ -79,8 +79,7 @@ class KernelParameter(Struct, frozen=True):
     const: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Barrier(OwnStatement):
+class Barrier(OwnCall, Struct, frozen=True):
     """All threads of the block meet (``__syncthreads``)."""
 
 
@@ -160,14 +159,14 @@ class Feed(OfTiles, Struct, frozen=True):
         return (self.stride, self.valid_rows, self.valid_columns, self.thread)
 
 
-class Stage(OfTiles, Struct, frozen=True):
+class Stage(OfTiles, OwnCall, Struct, frozen=True):
     """All threads of the block begin to copy the next piece of a feed to shared memory, at ``shared``."""
 
     feed: str
     shared: Expr
 
 
-class StageRow(OfTiles, Struct, frozen=True):
+class StageRow(OfTiles, OwnCall, Struct, frozen=True):
     """The lanes of a row begin to copy ``count`` elements of it to shared memory; ``vectors``: 16 bytes at a time."""
 
     shared: Expr
@@ -181,13 +180,13 @@ class StageRow(OfTiles, Struct, frozen=True):
     vectors: Expr
 
 
-class Fetch(OfTiles, Struct, frozen=True):
+class Fetch(OfTiles, OwnCall, Struct, frozen=True):
     """All threads of the block read the next piece of a feed that is turned into registers."""
 
     feed: str
 
 
-class Put(OfTiles, Struct, frozen=True):
+class Put(OfTiles, OwnCall, Struct, frozen=True):
     """A store of what has been fetched into shared memory, at ``shared``."""
 
     feed: str
@@ -218,7 +217,7 @@ class Box(OfTiles, Struct, frozen=True):
         return (self.together, self.threads, *self.extents, *self.pitches)
 
 
-class StageBox(OfTiles, Struct, frozen=True):
+class StageBox(OfTiles, OwnCall, Struct, frozen=True):
     """All threads of the block begin to copy a box to shared memory, at ``shared``; of each axis what is ``valid``."""
 
     feed: str
@@ -229,7 +228,7 @@ class StageBox(OfTiles, Struct, frozen=True):
     places: tuple[str, ...] = ()
 
 
-class Vectors(OfTiles, Struct, frozen=True):
+class Vectors(OfTiles, OwnCall, Struct, frozen=True):
     """Each thread reads ``count`` elements into registers, in vectors of four that are ``apart`` from each other."""
 
     registers: Index
@@ -242,7 +241,7 @@ class Vectors(OfTiles, Struct, frozen=True):
     """The number of elements of one access."""
 
 
-class VectorStore(OfTiles, Struct, frozen=True):
+class VectorStore(OfTiles, OwnCall, Struct, frozen=True):
     """Each thread writes four elements from registers, at ``target`` and after it."""
 
     target: Index
@@ -250,7 +249,7 @@ class VectorStore(OfTiles, Struct, frozen=True):
     """The first one."""
 
 
-class LoadMatrices(OfTiles, Struct, frozen=True):
+class LoadMatrices(OfTiles, OwnCall, Struct, frozen=True):
     """The threads of each warp load four matrices of 8 x 8 elements of 16 bits from shared memory into registers.
 
     Thread ``l`` of a warp says with ``source`` where row ``l % 8`` of matrix ``l / 8`` begins.  ``registers`` are
@@ -264,7 +263,7 @@ class LoadMatrices(OfTiles, Struct, frozen=True):
     turned: bool
 
 
-class MultiplyAdd(OfTiles, Struct, frozen=True):
+class MultiplyAdd(OfTiles, OwnCall, Struct, frozen=True):
     """The threads of each warp add products of elements of a type to all their sums, some steps on tensor cores.
 
     A warp has 8 x 4 threads, and thread (g, q) ``rows`` x ``columns`` sums: of row ``8*i + g`` and of column
@@ -283,11 +282,11 @@ class MultiplyAdd(OfTiles, Struct, frozen=True):
     columns: Expr
 
 
-class Commit(OfTiles, Struct, frozen=True):
+class Commit(OfTiles, OwnCall, Struct, frozen=True):
     """The end of a step of the pipeline, to which everything belongs that has begun since the last one."""
 
 
-class Await(OfTiles, Struct, frozen=True):
+class Await(OfTiles, OwnCall, Struct, frozen=True):
     """The thread's own copies are there, but for those of the last ``pending`` steps."""
 
     pending: Expr

@@ -96,6 +96,12 @@ class OwnStatement:
         return self
 
 
+class OwnCall(OwnStatement):
+    """An own statement that is one call in C."""
+
+    __slots__ = ()
+
+
 @cache
 def _fields(kind: type[OwnStatement]) -> tuple[tuple[str, _Kind], ...]:
     return tuple((name, _KINDS[type]) for name, type in types_of(kind).items() if type in _KINDS)

@@ -9,7 +9,7 @@ printed parses back to the same tree::
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from msgspec import Struct
@@ -41,7 +41,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.own_statement import OwnStatement
+from comprehensive.metafork.own_statement import OwnCall, OwnStatement
 from comprehensive.metafork.precedence import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY
 from comprehensive.metafork.walk import Statement
 
@@ -196,22 +196,32 @@ class _Statements(Struct, frozen=True):
                 assert_never(stmt)
 
     def branches(
-        self, condition: Expr, then: tuple[Statement, ...], otherwise: tuple[Statement, ...], indent: int
+        self,
+        condition: Expr,
+        then: tuple[Statement, ...],
+        otherwise: tuple[Statement, ...],
+        indent: int,
+        *,
+        braces: bool = False,
     ) -> str:
-        """Return the text from ``if`` to the end of the last branch; the first line has no margin."""
-        margin = INDENT * indent
+        """Return the text from ``if`` to the end of the last branch; the first line has no margin.
+
+        Where a branch needs braces, all have some; so does one that ends with an ``if``, to which an else would go.
+        """
         head = f"if ({print_expr(condition)})"
         if not otherwise:
-            return head + self.inner(then, indent)
-        # An else would go to a conditional that ends the first branch: that one gets braces.
-        braces = bool(then) and _ends_with_if(then[-1])
+            return head + self.inner(then, indent, braces=braces)
+        each = tuple(_chain(then, otherwise))
+        braces = braces or any(len(b) != 1 or _needs_braces(b[0]) for b in each) or _ends_with_if(then[-1])
         text = head + self.inner(then, indent, braces=braces)
-        text = text.removesuffix("\n") + " " if text.endswith(f"\n{margin}}}\n") else text + margin
+        text = text.removesuffix("\n") + " " if braces else text + INDENT * indent
         match otherwise:
             case (If(inner, inner_then, inner_otherwise),):
-                return f"{text}else {self.branches(inner, inner_then, inner_otherwise, indent)}"
+                return (
+                    f"{text}else {self.branches(inner, inner_then, inner_otherwise, indent, braces=braces)}"
+                )
             case _:
-                return f"{text}else{self.inner(otherwise, indent)}"
+                return f"{text}else{self.inner(otherwise, indent, braces=braces)}"
 
     def inner(self, body: tuple[Statement, ...], indent: int, *, braces: bool = False) -> str:
         """The body of a loop or a branch, from the space after its head; braces only where they are needed."""
@@ -228,13 +238,25 @@ def _unrolling(loop: For[Statement] | MetaFor, margin: str) -> str:
     return ""
 
 
+def _chain(then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+    """Yield the branches of an ``if`` with an ``else``, those of an ``else if`` among them."""
+    yield then
+    match otherwise:
+        case (If(_, inner_then, inner_otherwise),):
+            yield from _chain(inner_then, inner_otherwise)
+        case ():
+            pass
+        case _:
+            yield otherwise
+
+
 def _needs_braces(stmt: Statement) -> bool:
     """Whether a statement that is a whole body stands in braces: so does a loop under a line of its own."""
     match stmt:
         case For():
             return stmt.unrolled or stmt.rolled
         case _:
-            return isinstance(stmt, Declare | Block | OwnStatement)
+            return isinstance(stmt, Declare | Block | OwnStatement) and not isinstance(stmt, OwnCall)
 
 
 def _ends_with_if(stmt: Statement) -> bool:

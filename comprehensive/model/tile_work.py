@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 
 from comprehensive.counters.registers import tile_registers
-from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
+from comprehensive.kernel_ir.kernel import Comment, Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Coordinate, Nest, RegisterTile
@@ -211,7 +211,7 @@ class _Tile(Struct, frozen=True, dict=True):
         origins = [
             size_of(c.origin(IntLiteral(self._wanted(c, cut=cut))), self.sizes) for c in self.tile.coordinates
         ]
-        places = tuple(takewhile(lambda s: isinstance(s, Declare), self.kernel.body))
+        places = tuple(takewhile(lambda s: isinstance(s, Comment | Declare), self.kernel.body))
         # Every block is a thread here: all of them are looked at together.
         count: int = 4 ** len(origins) + 8
         walk = Walk(self.kernel, values, (count,), (np.arange(count, dtype=np.int64),))

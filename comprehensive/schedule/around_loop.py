@@ -15,14 +15,15 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.kernel import AGAIN, Comment
+from comprehensive.kernel_ir.kernel import AGAIN, Comment, KernelStmt
 from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.access import names_read
 from comprehensive.metafork.ast import Assign, Binary, Call, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.metafork.rewrite import map_expression
-from comprehensive.metafork.walk import elements_in, statements_in
+from comprehensive.metafork.walk import arrays_assigned, elements_in, statements_in
 from comprehensive.records import replace
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
@@ -125,13 +126,13 @@ class AroundLoop(Struct, frozen=True):
                 result += jam.at_points(loads, guards=self.context.inside())
         return tuple(result)
 
-    def stored(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
+    def stored(self, jam: UnrollAndJam) -> tuple[KernelStmt, ...]:
         """Return what follows the loop."""
         again, ends = self.behind(jam)
         stored = (*map(ends.one, self.after), *self.stores())
         return (*again, *ends.at_points(stored, guards=self.context.inside()))
 
-    def behind(self, jam: UnrollAndJam) -> tuple[tuple[Stmt, ...], UnrollAndJam]:
+    def behind(self, jam: UnrollAndJam) -> tuple[tuple[KernelStmt, ...], UnrollAndJam]:
         """Return the origin of the tile, and the points behind the loop: addresses are not kept from before it, since
         registers are dear there."""
         origins = range(len(self.context.tile.coordinates))
@@ -143,7 +144,10 @@ class AroundLoop(Struct, frozen=True):
             scalars=scalars_of(self.before),
             origins=tuple(self.context.name(f"e{n}") for n in origins),
         )
-        return again, ends
+        arrays = arrays_assigned((*self.after, *self.stores()))
+        data = [a.name for a in self.context.nest.arrays if a.name in arrays]
+        said = "points inside of the limits; no register holds their addresses while the loop runs"
+        return (commented(self.context, "store", data, said), *again), ends
 
     def stores(self) -> tuple[Stmt, ...]:
         """Return the statements that store the elements that the loops assign."""

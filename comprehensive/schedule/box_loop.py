@@ -25,6 +25,7 @@ from comprehensive.kernel_ir.kernel import (
     EXPECTED,
     Await,
     Barrier,
+    Comment,
     Commit,
     KernelStmt,
 )
@@ -57,6 +58,7 @@ from comprehensive.schedule.box_copies import BoxCopies
 from comprehensive.schedule.box_epilogue import BoxEpilogue
 from comprehensive.schedule.box_nest import BoxAxis, LoopNest
 from comprehensive.schedule.boxes import Boxes
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext
 from comprehensive.schedule.fragments import Fragments
 from comprehensive.schedule.legality import types_in
@@ -125,6 +127,7 @@ class BoxLoop(Struct, frozen=True):
             *self.around.begun(self.jam_around(), before),
             *self._turns(),
             *self._first_pieces(),
+            Comment(f"cut({', '.join(self.loops.in_pieces)}): pieces of {self.context.tile.depth} steps"),
             *self._loop(0),
         )
 
@@ -210,7 +213,9 @@ class BoxLoop(Struct, frozen=True):
         count = Binary("-", stages, ONE)
         pieces = counting(ahead.identifier, count, self._begun(ahead), unrolled=True, uniform=True)
         slot = Declare(ScalarType.INT, self.context.names["slot"], initial=ZERO)
-        return (*started, pieces, slot)
+        arrays = [group.array for group in self.boxes.groups]
+        said = commented(self.context, "stage", arrays, f"the first {stages.identifier} - 1 pieces")
+        return (said, *started, pieces, slot)
 
     def _begun(self, slot: Expr) -> tuple[KernelStmt, ...]:
         """The boxes of the next piece, if there is one, are begun to be copied to a slot."""

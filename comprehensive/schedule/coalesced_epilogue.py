@@ -101,8 +101,7 @@ def _through_shared_memory(
         layout.places()[0], {r0.identifier: Binary("/", turn, FOUR), t0.identifier: thread_of_row}
     )
     inner: tuple[Stmt, ...] = point_of(around, ends, sums, value)
-    for guard in reversed(context.inside()):
-        inner = (If(guard, inner),)
+    inner = (If(context.is_inside(), inner),)
     stored: tuple[Stmt, ...] = (
         Declare(
             type,

@@ -35,6 +35,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.terms import conjuncts
 from comprehensive.metafork.walk import statements_in
 from comprehensive.records import replace
 
@@ -185,6 +186,10 @@ class TileContext(Struct, frozen=True):
         if self.tile.predicate is not None and not self.tile.masked:
             last = Binary("&&", last, self.tile.predicate)
         return (*others, last)
+
+    def is_inside(self) -> Expr:
+        """Return the condition that a point is inside of all limits, and may store."""
+        return conjunction([part for condition in self.inside() for part in conjuncts(condition)])
 
     def is_whole(self) -> Expr:
         """Return the condition that the tile of the block is inside of the limits."""

@@ -21,7 +21,7 @@ compiler chooses: fragments as vectors are those where no multiply-add reads thr
 
 from __future__ import annotations
 
-from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt
+from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, Commit, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.loops.access import substitute
 from comprehensive.metafork.ast import (
@@ -58,6 +58,9 @@ def patch_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
         *first_pieces(layout),
         commented(context, "stage", layout.pieces, "what a step reads into registers, a step ahead"),
         *_fragments(layout),
+        Comment(
+            f"cut({layout.loop.iterator}): pieces of {depth.identifier} steps, then the steps that are left"
+        ),
         count,
         start,
         *_loaded(layout, ZERO, ZERO, ZERO),
@@ -83,6 +86,7 @@ def first_pieces(layout: OperandLayout) -> tuple[KernelStmt, ...]:
     fetched = (*fetches, *layout.puts(ZERO), *(fetches if len(fetches) == 1 else ()))
     begun = (*others, *_where(Unary("!", layout.held), turned), Commit())
     return (
+        commented(layout.context, "stage", layout.pieces, f"the first {stages.identifier} - 1 pieces"),
         counting(ahead.identifier, Binary("-", stages, ONE), begun, unrolled=True, uniform=True),
         *_where(layout.held, fetched),
         Await(Binary("-", stages, TWO)),

@@ -12,10 +12,11 @@ What lies side by side in a row is one access to shared memory: the compiler mak
 
 from __future__ import annotations
 
-from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt
+from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, Commit, KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, least
 from comprehensive.metafork.ast import Binary, Expr, For, If, IntLiteral, Name
 from comprehensive.metafork.terms import plus
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.step import Step
@@ -53,7 +54,9 @@ def row_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     )
     begun = (*layout.stages(ahead, turned=False), Commit())
     return (
+        commented(context, "stage", layout.pieces, f"the first {stages.identifier} - 1 pieces"),
         counting(ahead.identifier, Binary("-", stages, ONE), begun, unrolled=True, uniform=True),
+        Comment(f"cut({layout.loop.iterator}): pieces of {depth.identifier} steps"),
         constant(context.names["steps"], count),
         counting(number.identifier, context.name("steps"), each, uniform=True),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from comprehensive.kernel_ir.aliases import without_aliases
 from comprehensive.kernel_ir.folded import folded
-from comprehensive.kernel_ir.kernel import Alignment, Kernel
+from comprehensive.kernel_ir.kernel import Alignment, Comment, Kernel
 from comprehensive.kernel_ir.spliced import spliced
 from comprehensive.kernel_ir.unused import without_unused
 from comprehensive.kernel_ir.verify import verify
@@ -17,8 +17,9 @@ from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.metafork.ast import IntLiteral, Name
 from comprehensive.records import replace
-from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.context import GROUP, BlockOrder, TileContext
 from comprehensive.schedule.operands import limiting_loops, loops_beside
+from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.recipes.registry import recipe_of
 from comprehensive.schedule.triangle import triangle_of
 
@@ -38,7 +39,8 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         placed=() if triangle is None else triangle.placed(),
     )
     origins = tuple(context.names[f"o{number}"] for number in range(len(tile.coordinates)))
-    body = without_aliases(without_unused((*places, *made.body)), frozenset(origins))
+    cut = _cut(context, made, in_triangle=triangle is not None)
+    body = without_aliases(without_unused((cut, *places, *made.body)), frozenset(origins))
     of_launch = () if triangle is None else triangle.parameters
     parameters = (*context.parameters(body), *of_launch, *made.parameters)
     verify(body)
@@ -63,6 +65,18 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         beside=bool(loops_beside(nest, tile)),
         staircase=None if triangle is None else triangle.staircase,
     )
+
+
+def _cut(context: TileContext, made: TileKernel, *, in_triangle: bool) -> Comment:
+    """The comment on the places of blocks and threads."""
+    coordinates = context.tile.coordinates
+    sizes = " x ".join(f"{c.threads}*{c.each}" for c in coordinates)
+    text = f"cut({', '.join(c.name for c in coordinates)}): tiles of {sizes} points"
+    if made.order is BlockOrder.GROUPS:
+        text += " by warps of {} x {} threads".format(*made.patch)
+    if made.order is BlockOrder.GROUPS or in_triangle:
+        text += f", {GROUP} rows of tiles at a time"
+    return Comment(text)
 
 
 def _known_to_launches(alignment: Alignment, nest: Nest) -> Alignment:

@@ -76,8 +76,7 @@ def stored_through_shared_memory(
     coordinates = zip(context.tile.coordinates, (row, column), strict=True)
     points = [constant(c.name, onward(context.name(f"e{n}"), at)) for n, (c, at) in enumerate(coordinates)]
     inner: tuple[Stmt, ...] = point_of(around, ends, sums, value)
-    for guard in reversed(context.inside()):
-        inner = (If(guard, inner),)
+    inner = (If(context.is_inside(), inner),)
     each: tuple[Stmt, ...] = (
         constant(place.identifier, Binary("+", times(turn, layout.threads), context.name("thread"))),
         Declare(

@@ -16,7 +16,7 @@ What is left is done step by step: a tensor core would add products of zeros, an
 
 from __future__ import annotations
 
-from comprehensive.kernel_ir.kernel import Await, Barrier, Commit, KernelStmt, MultiplyAdd
+from comprehensive.kernel_ir.kernel import Await, Barrier, Comment, Commit, KernelStmt, MultiplyAdd
 from comprehensive.kernel_ir.terms import constant, counting
 from comprehensive.metafork.ast import (
     Assign,
@@ -66,6 +66,9 @@ def tensor_core_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ..
         *first_pieces(layout),
         commented(context, "stage", layout.pieces, ahead),
         *layout.fragments(),
+        Comment(
+            f"cut({layout.loop.iterator}): pieces of {depth.identifier} steps, then the steps that are left"
+        ),
         constant(whole.identifier, Binary("/", layout.limit, depth)),
         constant(at_once.identifier, Call(layout.condition, ())),
         Declare(ScalarType.INT, slot.identifier, initial=ZERO),

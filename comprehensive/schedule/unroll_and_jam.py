@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from comprehensive.kernel_ir.kernel import KernelStmt
 from comprehensive.kernel_ir.terms import constant, counting, least, onward, product
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.rewrite import substitute
@@ -39,6 +40,7 @@ from comprehensive.metafork.rewrite import map_expressions, with_bodies, with_ow
 from comprehensive.metafork.terms import times
 from comprehensive.metafork.walk import declared, own_expressions, reads_data, statements_in, subexpressions
 from comprehensive.records import replace
+from comprehensive.schedule.comments import commented
 from comprehensive.schedule.context import ONE, ZERO, TileContext, is_same_for_all_points
 from comprehensive.schedule.read_first import read_first
 
@@ -243,7 +245,7 @@ class UnrollAndJam(Struct, frozen=True):
         return tuple(Name(c.each) for c in self.context.tile.coordinates)
 
 
-def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAndJam, tuple[Stmt, ...]]:
+def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAndJam, tuple[KernelStmt, ...]]:
     """Return the unroll and jam for all points of a thread, and the body where the limits cut the tile.
 
     There all points do it, some without storing anything, if registers have room for what they read at a time; else it
@@ -251,12 +253,25 @@ def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAnd
     """
     scalars = jammed_scalars(context.nest, body)
     jam = UnrollAndJam(context, scalars, context.rows_side_by_side(), context.flat)
-    one_by_one = jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False)
+    one_by_one: tuple[KernelStmt, ...] = (
+        commented(context, "predicate", stored_in(context, body), "points inside of the limits, one by one"),
+        *jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False),
+    )
     if context.tile.predicate is not None or not _is_straight(context.nest, body):
         return jam, one_by_one
     points = product([Name(c.each) for c in context.tile.coordinates])
     have_room = Binary("<=", times(points, IntLiteral(_most_reads(context, body))), IntLiteral(MOST_READS))
-    return jam, (If(have_room, replace(jam, cut=True).all(body), one_by_one),)
+    does = "points outside of the limits do what the last ones inside do, and store nothing"
+    said = commented(context, "predicate", stored_in(context, body), does)
+    return jam, (If(have_room, (said, *replace(jam, cut=True).all(body)), one_by_one),)
+
+
+def stored_in(context: TileContext, body: Sequence[Stmt]) -> list[str]:
+    """The arrays of data that a body stores to, as it comes to them."""
+    stored = [
+        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
+    ]
+    return [array for array in stored if array in context.strides]
 
 
 def _most_reads(context: TileContext, body: Sequence[Stmt]) -> int:

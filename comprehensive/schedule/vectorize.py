@@ -114,7 +114,9 @@ class Vectored(Struct, frozen=True):
         for condition in reversed(self.context.inside()):
             guarded = (If(condition, guarded),)
         points = counting(self.context.names["point"], FOUR, (self._coordinate(), *guarded))
-        return self.in_rows((points,), unrolled=False)
+        arrays = [e.array for e in self.stores()]
+        said = commented(self.context, "predicate", arrays, "points inside of the limits, one by one")
+        return (said, *self.in_rows((points,), unrolled=False))
 
     # --- where points are
 

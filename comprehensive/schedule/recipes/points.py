@@ -20,11 +20,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from comprehensive.kernel_ir.kernel import TOGETHER, Comment, Kernel, KernelStmt
+from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt
 from comprehensive.kernel_ir.terms import conjunction
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import AXES, Alternative, Nest, RegisterTile
-from comprehensive.metafork.ast import Assign, Binary, Block, Expr, If, Index, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Block, Expr, If, Index, Name
 from comprehensive.metafork.walk import statements_in
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.records import replace
@@ -36,7 +36,7 @@ from comprehensive.schedule.interior import Interior, holds_between, interior_of
 from comprehensive.schedule.legality import point_obstacle
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.stream import streamed
-from comprehensive.schedule.unroll_and_jam import jammed_points, single_point
+from comprehensive.schedule.unroll_and_jam import jammed_points, single_point, stored_in
 from comprehensive.schedule.vectorize import in_vectors, vectored
 from comprehensive.schedule.windows import Windows, alignments_of, windows_of
 
@@ -103,20 +103,11 @@ def _ends(context: TileContext) -> dict[str, tuple[Expr, Expr]]:
     }
 
 
-def _comment(context: TileContext, body: Sequence[Stmt]) -> Comment:
-    """The comment on points that are done one beside the other, with what they store."""
-    each = " x ".join(c.each for c in context.tile.coordinates)
-    stored = [
-        s.target.array for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)
-    ]
-    data = [array for array in stored if array in context.strides]
-    return commented(context, "unroll_and_jam", data, f"{each} points a thread")
-
-
 def _points(
     context: TileContext, interiors: Sequence[Interior], windows: Sequence[Windows]
 ) -> tuple[KernelStmt, ...]:
     result: tuple[KernelStmt, ...] = ()
+    each = " x ".join(c.each for c in context.tile.coordinates)
     for number, alternative in reversed(list(enumerate(context.tile.alternatives))):
         jam, partial = jammed_points(context, alternative.body)
         whole = jam.all(alternative.body)
@@ -126,7 +117,9 @@ def _points(
             is_far = conjunction([holds_between(value, _ends(context)) for value in inside.conditions])
             whole = (If(is_far, far.all(inside.body), whole, uniform=True),)
         both: tuple[KernelStmt, ...] = (
-            _comment(context, alternative.body),
+            commented(
+                context, "unroll_and_jam", stored_in(context, alternative.body), f"{each} points a thread"
+            ),
             If(context.is_whole(), whole, partial, uniform=True),
         )
         if windows:

@@ -115,6 +115,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && D % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*S + 5*D*S + 4*S words of 4 bytes
+  // cut(o, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -143,6 +144,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
       sum[r0][r1] = 0.0f;
   }
 #line "any_window.cu"
+  // stage(in, w): the first S - 1 pieces
   int c_ahead = 0;
   int x_ahead = 0;
   #pragma unroll
@@ -162,6 +164,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     cf_commit();
   }
   int slot = 0;
+  // cut(x): pieces of D steps
   for (int c = 0; c < c_limit; c++)
     for (int x_first = 0; x_first < x_limit; x_first += D) {
       cf_await<S - 2>();
@@ -218,6 +221,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line "any_window.cu"
       slot = slot + 1 == S ? 0 : slot + 1;
     }
+  // store(out): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
@@ -252,6 +256,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 3*T0*U0*D*S + T1*U1*D*S + 16*D*S words of 4 bytes
+  // cut(o, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -281,6 +286,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
       sum[r0][r1] = 0.0f;
   }
 #line "any_window.cu"
+  // stage(in, w): the first S - 1 pieces
   int c_ahead = 0;
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
@@ -295,6 +301,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     cf_commit();
   }
   int slot = 0;
+  // cut(c): pieces of D steps
   for (int c_first = 0; c_first < c_limit; c_first += D) {
     cf_await<S - 2>();
     __syncthreads();
@@ -333,6 +340,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line "any_window.cu"
     slot = slot + 1 == S ? 0 : slot + 1;
   }
+  // store(out): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
@@ -367,6 +375,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U1 % 4 == 0 && T1 * U1 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 5*T0*U0*D*S + T1*U1*D*S + 24*D*S words of 4 bytes
+  // cut(o, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -396,6 +405,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
       sum[r0][r1] = 0.0f;
   }
 #line "any_window.cu"
+  // stage(in, w): the first S - 1 pieces
   int c_ahead = 0;
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
@@ -410,6 +420,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
     cf_commit();
   }
   int slot = 0;
+  // cut(c): pieces of D steps
   for (int c_first = 0; c_first < c_limit; c_first += D) {
     cf_await<S - 2>();
     __syncthreads();
@@ -448,6 +459,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) any_window_til
 #line "any_window.cu"
     slot = slot + 1 == S ? 0 : slot + 1;
   }
+  // store(out): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll

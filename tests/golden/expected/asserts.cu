@@ -25,6 +25,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
     int d,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -46,6 +47,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "asserts.cu"
+    // predicate(x): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -61,14 +63,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) asserts_tile(
 #line 10 "asserts.mf"
         x[i] = value[r0];
     }
-  } else
+  } else {
 #line "asserts.cu"
+    // predicate(x): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 10 "asserts.mf"
         x[i] = x[i + d];
     }
+  }
 #line "asserts.cu"
 }
 

@@ -81,6 +81,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     int i_limit,
     int j_limit)
 {
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -216,7 +217,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
             }
           }
         }
-      } else
+      } else {
+        // predicate(out): points inside of the limits, one by one
         for (int r0 = 0; r0 < U0; r0++) {
           const int i = o0 + (t0 * U0 + r0);
           for (int point = 0; point < 4; point++) {
@@ -232,6 +234,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
               }
           }
         }
+      }
     }
   } else {
 #line "blur5x5.cu"
@@ -288,6 +291,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
       }
     } else if (U0 * U1 <= 24) {
 #line "blur5x5.cu"
+      // predicate(out): points outside of the limits do what the last ones inside do, and store nothing
       float sum[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -341,8 +345,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
           }
         }
       }
-    } else
+    } else {
 #line "blur5x5.cu"
+      // predicate(out): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + t0 * U0 + r0;
         if (i < i_limit)
@@ -358,6 +363,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
             }
           }
       }
+    }
   }
 #line "blur5x5.cu"
 }

@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
     int i_limit,
     int j_limit)
 {
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -74,6 +75,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
     }
   } else if (U0 * U1 * 2 <= 24) {
 #line "bytes.cu"
+    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
     unsigned char value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -99,8 +101,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
         }
       }
     }
-  } else
+  } else {
 #line "bytes.cu"
+    // predicate(b): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
@@ -111,6 +114,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) bytes_tile(
             b[i * b_stride0 + j] = 255 - a[i * a_stride0 + j];
         }
     }
+  }
 #line "bytes.cu"
 }
 
@@ -120,6 +124,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) bytes_tile1(
     unsigned char *__restrict__ b,
     int i_j_limit)
 {
+  // cut(i_j): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -141,6 +146,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) bytes_tile1(
     }
   } else if (U0 * 2 <= 24) {
 #line "bytes.cu"
+    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
     unsigned char value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -156,14 +162,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) bytes_tile1(
 #line 7 "bytes.mf"
         b[i_j] = value[r0];
     }
-  } else
+  } else {
 #line "bytes.cu"
+    // predicate(b): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i_j = o0 + r0 * T0 + t0;
       if (i_j < i_j_limit)
 #line 7 "bytes.mf"
         b[i_j] = 255 - a[i_j];
     }
+  }
 #line "bytes.cu"
 }
 

@@ -51,6 +51,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -71,7 +72,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
           value_y[point] = window_x[point] + window_x[point + 1] + window_x[point + 2];
 #line "cache_clause.cu"
         cf_store_vector<cf_together>(&y[first], &value_y[0]);
-      } else
+      } else {
+        // predicate(y): points inside of the limits, one by one
         for (int point = 0; point < 4; point++) {
           const int i = first + point;
           if (i < i_limit)
@@ -79,6 +81,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
             if (i >= 1)
               y[i] = x[i - 1] + x[i] + x[i + 1];
         }
+      }
     }
   } else {
 #line "cache_clause.cu"
@@ -109,8 +112,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
             y[i] = x[i - 1] + x[i] + x[i + 1];
         }
       }
-    } else
+    } else {
 #line "cache_clause.cu"
+      // predicate(y): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
@@ -118,6 +122,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cached_tile(
           if (i >= 1)
             y[i] = x[i - 1] + x[i] + x[i + 1];
       }
+    }
   }
 #line "cache_clause.cu"
 }

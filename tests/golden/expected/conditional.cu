@@ -28,6 +28,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -67,6 +68,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
     }
   } else if (U0 * 4 <= 24) {
 #line "conditional.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -82,14 +84,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) conditional_tile(
 #line 6 "conditional.mf"
         y[i] = value[r0];
     }
-  } else
+  } else {
 #line "conditional.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "conditional.mf"
         y[i] = x[i] < 0 ? -x[i] : i > 0 ? x[i] : 1;
     }
+  }
 #line "conditional.cu"
 }
 

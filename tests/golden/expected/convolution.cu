@@ -215,6 +215,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
   static_assert(U0 % 4 == 0 && T0 * U0 % 8 == 0 && U2 % 4 == 0 && T2 * U2 % 8 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T1*T2*U1*U2*D*S + 9*T0*U0*D*S + 4*T1*U1*D*S + 2*T2*U2*D*S + 44*D*S words of 4 bytes
+  // cut(o, i, j): tiles of T0*U0 x T1*U1 x T2*U2 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
@@ -254,6 +255,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
     }
   }
 #line "convolution.cu"
+  // stage(in, w): the first S - 1 pieces
   int c_ahead = 0;
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
@@ -268,6 +270,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
     cf_commit();
   }
   int slot = 0;
+  // cut(c): pieces of D steps
   for (int c_first = 0; c_first < c_limit; c_first += D) {
     cf_await<S - 2>();
     __syncthreads();
@@ -291,11 +294,10 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
 #line "convolution.cu"
         float window_in[U1][U2 + 4];
         #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
+        for (int r1 = 0; r1 < U1; r1++)
           cf_vectors<4, U2 + 4, 4>(&window_in[r1][0],
               &shared_in[piece_in + z * ((T1 * U1 + 2) * (T2 * U2 + 4))
               + (r1 * T1 + t1 + y) * (T2 * U2 + 4) + t2 * U2]);
-        }
 #line 12 "convolution.mf"
         #pragma unroll
         for (int x = 0; x < 3; x++) {
@@ -320,6 +322,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
 #line "convolution.cu"
     slot = slot + 1 == S ? 0 : slot + 1;
   }
+  // store(out): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   const int e2 = cf_again(o2);

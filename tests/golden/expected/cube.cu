@@ -49,6 +49,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     int j_limit,
     int k_limit)
 {
+  // cut(i, j, k): tiles of T0*U0 x T1*U1 x T2*U2 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
@@ -95,6 +96,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
     }
   } else if (U0 * U1 * U2 * 2 <= 24) {
 #line "cube.cu"
+    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0][U1][U2];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -130,8 +132,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
         }
       }
     }
-  } else
+  } else {
 #line "cube.cu"
+    // predicate(b): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
@@ -146,6 +149,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
             }
         }
     }
+  }
 #line "cube.cu"
 }
 
@@ -155,6 +159,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
     float *__restrict__ b,
     int i_j_k_limit)
 {
+  // cut(i_j_k): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -176,6 +181,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
     }
   } else if (U0 * 2 <= 24) {
 #line "cube.cu"
+    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -191,14 +197,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) cube_tile1(
 #line 8 "cube.mf"
         b[i_j_k] = value[r0];
     }
-  } else
+  } else {
 #line "cube.cu"
+    // predicate(b): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i_j_k = o0 + r0 * T0 + t0;
       if (i_j_k < i_j_k_limit)
 #line 8 "cube.mf"
         b[i_j_k] = 0.25f * a[i_j_k];
     }
+  }
 #line "cube.cu"
 }
 

@@ -64,6 +64,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -97,8 +98,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
         y[i] = value[r0];
       }
     }
-  } else
+  } else {
 #line "data_bounds.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
@@ -109,6 +111,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) turns_tile(
         y[i] = sum;
       }
     }
+  }
 #line "data_bounds.cu"
 }
 

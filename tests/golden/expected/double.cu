@@ -30,6 +30,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
     double alpha,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -62,6 +63,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
     }
   } else if (U0 * 3 <= 24) {
 #line "double.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     double value[U0];
     {
       float read_x[U0];
@@ -88,14 +90,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mixed_tile(
 #line 6 "double.mf"
         y[i] = value[r0];
     }
-  } else
+  } else {
 #line "double.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "double.mf"
         y[i] = alpha * x[i] + y[i] / 3;
     }
+  }
 #line "double.cu"
 }
 

@@ -61,6 +61,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -105,6 +106,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     }
   } else if (U0 <= 24) {
 #line "downward.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -143,8 +145,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
           y[i] = value_1[r0];
       }
     }
-  } else
+  } else {
 #line "downward.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
@@ -157,6 +160,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
         y[i] = value;
       }
     }
+  }
 #line "downward.cu"
 }
 

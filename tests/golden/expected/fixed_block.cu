@@ -121,6 +121,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
     int y0_limit,
     int y1_limit)
 {
+  // cut(y0, y1): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -164,8 +165,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
         b[(1 + y0) * b_stride0 + (1 + y1)] = s;
       }
     }
-  } else
+  } else {
 #line "fixed_block.cu"
+    // predicate(b): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int y0 = o0 + t0 * U0 + r0;
       if (y0 < y0_limit)
@@ -200,6 +202,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) smooth_tile(
           }
         }
     }
+  }
 #line "fixed_block.cu"
 }
 

@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
     float *__restrict__ y,
     int y_1_limit)
 {
+  // cut(y_1): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -59,6 +60,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "floor_grid.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -74,14 +76,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) whole_tile(
 #line 8 "floor_grid.mf"
         y[y_1] = value[r0];
     }
-  } else
+  } else {
 #line "floor_grid.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + r0 * T0 + t0;
       if (y_1 < y_1_limit)
 #line 8 "floor_grid.mf"
         y[y_1] = x[y_1];
     }
+  }
 #line "floor_grid.cu"
 }
 

@@ -171,6 +171,7 @@ __global__ void __launch_bounds__(T2 * T3, CF_BLOCKS(T2 * T3, M)) permute_tile(
     int i_limit)
 {
   CF_SHARED(cf_pieces);  // T2*T3*U2*U3 + T3*U3 words of 4 bytes
+  // cut(k, l): tiles of T2*U2 x T3*U3 points
   const int tiles = (k_limit + (T2 * U2 - 1)) / (T2 * U2) * ((l_limit + (T3 * U3 - 1)) / (T3 * U3));
   const int block = blockIdx.x % tiles;
   const int i = blockIdx.x / tiles % i_limit;
@@ -262,6 +263,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     int k_limit,
     int l_limit)
 {
+  // cut(i, k, l): tiles of T1*U1 x T2*U2 x T3*U3 points
   const int tiles = (i_limit + (T1 * U1 - 1)) / (T1 * U1) * ((k_limit + (T2 * U2 - 1)) / (T2 * U2))
       * ((l_limit + (T3 * U3 - 1)) / (T3 * U3));
   const int block = blockIdx.x % tiles;
@@ -311,6 +313,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
     }
   } else if (U1 * U2 * U3 * 2 <= 24) {
 #line "four_loops.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float value[U1][U2][U3];
     #pragma unroll
     for (int r0 = 0; r0 < U1; r0++) {
@@ -346,8 +349,9 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
         }
       }
     }
-  } else
+  } else {
 #line "four_loops.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U1; r0++) {
       const int i = o0 + t0 * U1 + r0;
       if (i < i_limit)
@@ -363,6 +367,7 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
             }
         }
     }
+  }
 #line "four_loops.cu"
 }
 

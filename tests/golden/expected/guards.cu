@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -45,8 +46,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
       else if (x[i] > 0.5f)
         y[i] = 2 * x[i];
     }
-  } else
+  } else {
 #line "guards.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
@@ -56,6 +58,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) guards_tile(
         else if (x[i] > 0.5f)
           y[i] = 2 * x[i];
     }
+  }
 #line "guards.cu"
 }
 

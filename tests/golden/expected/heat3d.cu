@@ -411,6 +411,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
     int y1_limit,
     int y2_limit)
 {
+  // cut(y0, y1, y2): tiles of T0*U0 x T1*U1 x T2*U2 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
@@ -485,7 +486,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             }
           }
         }
-      } else
+      } else {
+        // predicate(b): points inside of the limits, one by one
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int r1 = 0; r1 < U1; r1++) {
@@ -509,6 +511,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             }
           }
         }
+      }
     }
   } else {
 #line "heat3d.cu"
@@ -555,6 +558,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       }
     } else if (U0 * U1 * U2 * 9 <= 24) {
 #line "heat3d.cu"
+      // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -599,8 +603,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
           }
         }
       }
-    } else
+    } else {
 #line "heat3d.cu"
+      // predicate(b): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
@@ -624,6 +629,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               }
           }
       }
+    }
   }
 #line "heat3d.cu"
 }
@@ -641,6 +647,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
     int y1_limit,
     int y2_limit)
 {
+  // cut(y0, y1, y2): tiles of T0*U0 x T1*U1 x T2*U2 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.z;
   const int t1 = threadIdx.y;
@@ -715,7 +722,8 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             }
           }
         }
-      } else
+      } else {
+        // predicate(a): points inside of the limits, one by one
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int r1 = 0; r1 < U1; r1++) {
@@ -739,6 +747,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             }
           }
         }
+      }
     }
   } else {
 #line "heat3d.cu"
@@ -785,6 +794,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
       }
     } else if (U0 * U1 * U2 * 9 <= 24) {
 #line "heat3d.cu"
+      // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
       float value[U0][U1][U2];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -829,8 +839,9 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
           }
         }
       }
-    } else
+    } else {
 #line "heat3d.cu"
+      // predicate(a): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
@@ -854,6 +865,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               }
           }
       }
+    }
   }
 #line "heat3d.cu"
 }

@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
     float twice,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -52,6 +53,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "host_scalars.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -67,14 +69,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) host_scalars_tile(
 #line 8 "host_scalars.mf"
         y[i] = value[r0];
     }
-  } else
+  } else {
 #line "host_scalars.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "host_scalars.mf"
         y[i] = twice * x[i + half];
     }
+  }
 #line "host_scalars.cu"
 }
 

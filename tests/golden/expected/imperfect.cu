@@ -210,6 +210,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -237,11 +238,13 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
     }
   }
 #line "imperfect.cu"
+  // stage(x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_x.stage(shared_x + ahead * (T0 * U0 * D));
     cf_commit();
   }
+  // cut(k): pieces of D steps
   const int steps = (k_limit + (D - 1)) / D;
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
@@ -261,7 +264,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
                 shared_x[piece_x + (r0 * T0 + t0) * D + z / 32 * 32
                 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * factor[r0];
         }
-      } else
+      } else {
 #line "imperfect.cu"
         for (int z = 0; z < k_limit - step * D; z++) {
           #pragma unroll
@@ -271,9 +274,11 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) scaled_rows_1_ti
                 shared_x[piece_x + (r0 * T0 + t0) * D + z / 32 * 32
                 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * factor[r0];
         }
+      }
   }
 #line "imperfect.cu"
   if (H == 1 || t0 < T0) {
+    // store(sum): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -297,6 +302,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) scaled_rows_1_ti
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*S + 32 words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
@@ -355,6 +361,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
     int i_limit,
     int j_limit)
 {
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -401,6 +408,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
     }
   } else if (U0 * U1 * 3 <= 24) {
 #line "imperfect.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float factor[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -438,8 +446,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
         }
       }
     }
-  } else
+  } else {
 #line "imperfect.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
@@ -453,6 +462,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) scaled_rows_2_
           }
         }
     }
+  }
 #line "imperfect.cu"
 }
 
@@ -465,6 +475,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
     int m,
     int i_j_limit)
 {
+  // cut(i_j): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -496,6 +507,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
     }
   } else if (U0 * 3 <= 24) {
 #line "imperfect.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float factor[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -521,8 +533,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
           y[i_j] = value[r0];
       }
     }
-  } else
+  } else {
 #line "imperfect.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i_j = o0 + r0 * T0 + t0;
       if (i_j < i_j_limit) {
@@ -532,6 +545,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_2_tile1(
         y[i_j] = x[i_j] * factor + sum[i_j / m];
       }
     }
+  }
 #line "imperfect.cu"
 }
 
@@ -542,6 +556,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
     long y_stride0,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -563,6 +578,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "imperfect.cu"
+    // predicate(last): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -578,14 +594,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
 #line 13 "imperfect.mf"
         last[i] = value[r0];
     }
-  } else
+  } else {
 #line "imperfect.cu"
+    // predicate(last): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 13 "imperfect.mf"
         last[i] = y[i * y_stride0];
     }
+  }
 #line "imperfect.cu"
 }
 

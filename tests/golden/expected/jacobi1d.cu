@@ -155,6 +155,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
     int t,
     int p_limit)
 {
+  // cut(p): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0) - 1;
@@ -176,13 +177,15 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
             value_a[point] = (window_a[point] + window_a[point + 1] + window_a[point + 2]) / 3;
 #line "jacobi1d.cu"
           cf_store_vector<cf_together>(&a[first + 1], &value_a[0]);
-        } else
+        } else {
+          // predicate(a): points inside of the limits, one by one
           for (int point = 0; point < 4; point++) {
             const int p = first + point;
             if (0 <= p && p < p_limit)
 #line 20 "jacobi1d.mf"
               a[p + 1] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
           }
+        }
       }
     } else {
 #line "jacobi1d.cu"
@@ -216,6 +219,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
         }
       } else if (U0 * 4 <= 24) {
 #line "jacobi1d.cu"
+        // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
         int value[U0];
         {
           int read_a[3][U0];
@@ -244,14 +248,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line 20 "jacobi1d.mf"
             a[p + 1] = value[r0];
         }
-      } else
+      } else {
 #line "jacobi1d.cu"
+        // predicate(a): points inside of the limits, one by one
         for (int r0 = 0; r0 < U0; r0++) {
           const int p = o0 + r0 * T0 + t0;
           if (0 <= p && p < p_limit)
 #line 20 "jacobi1d.mf"
             a[p + 1] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
         }
+      }
     }
   } else if (1 < cf_together && U0 % 4 == 0) {
 #line "jacobi1d.cu"
@@ -271,13 +277,15 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
           value_a[point] = (window_a[point] + window_a[point + 1] + window_a[point + 2]) / 3;
 #line "jacobi1d.cu"
         cf_store_vector<cf_together>(&a[N + first + 1], &value_a[0]);
-      } else
+      } else {
+        // predicate(a): points inside of the limits, one by one
         for (int point = 0; point < 4; point++) {
           const int p = first + point;
           if (0 <= p && p < p_limit)
 #line 22 "jacobi1d.mf"
             a[N + p + 1] = (a[p] + a[p + 1] + a[p + 2]) / 3;
         }
+      }
     }
   } else {
 #line "jacobi1d.cu"
@@ -311,6 +319,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
       }
     } else if (U0 * 4 <= 24) {
 #line "jacobi1d.cu"
+      // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
       int value[U0];
       {
         int read_a[3][U0];
@@ -339,14 +348,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_tile(
 #line 22 "jacobi1d.mf"
           a[N + p + 1] = value[r0];
       }
-    } else
+    } else {
 #line "jacobi1d.cu"
+      // predicate(a): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int p = o0 + r0 * T0 + t0;
         if (0 <= p && p < p_limit)
 #line 22 "jacobi1d.mf"
           a[N + p + 1] = (a[p] + a[p + 1] + a[p + 2]) / 3;
       }
+    }
   }
 #line "jacobi1d.cu"
 }
@@ -361,6 +372,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
+  // cut(p): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
@@ -409,7 +421,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 20 "jacobi1d.mf"
           first_grid[p - o0] = value[r0];
         }
-      } else
+      } else {
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int p = o0 + r0 * T0 + t0;
@@ -417,6 +429,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 20 "jacobi1d.mf"
             first_grid[p - o0] = (a[N + p] + a[N + p + 1] + a[N + p + 2]) / 3;
         }
+      }
     }
 #line "jacobi1d.cu"
     __syncthreads();
@@ -452,7 +465,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 22 "jacobi1d.mf"
             second_grid[p - o0] = value[r0];
           }
-        } else
+        } else {
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int p = o0 + r0 * T0 + t0;
@@ -461,6 +474,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               second_grid[p - o0] =
                   (first_grid[p - o0 - 1] + first_grid[p - o0] + first_grid[p - o0 + 1]) / 3;
           }
+        }
       }
 #line "jacobi1d.cu"
       __syncthreads();
@@ -497,7 +511,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 20 "jacobi1d.mf"
               first_grid[p - o0] = value[r0];
             }
-          } else
+          } else {
 #line "jacobi1d.cu"
             for (int r0 = 0; r0 < U0; r0++) {
               const int p = o0 + r0 * T0 + t0;
@@ -506,6 +520,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
                 first_grid[p - o0] =
                     (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1]) / 3;
             }
+          }
         }
 #line "jacobi1d.cu"
         __syncthreads();
@@ -540,7 +555,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 20 "jacobi1d.mf"
             a[p + 1] = value[r0];
           }
-        } else
+        } else {
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int p = o0 + r0 * T0 + t0;
@@ -549,6 +564,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               a[p + 1] = (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1])
                   / 3;
           }
+        }
       }
     }
   } else {
@@ -594,7 +610,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 22 "jacobi1d.mf"
           first_grid[p - o0] = value[r0];
         }
-      } else
+      } else {
 #line "jacobi1d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int p = o0 + r0 * T0 + t0;
@@ -602,6 +618,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 22 "jacobi1d.mf"
             first_grid[p - o0] = (a[p] + a[p + 1] + a[p + 2]) / 3;
         }
+      }
     }
 #line "jacobi1d.cu"
     __syncthreads();
@@ -637,7 +654,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 20 "jacobi1d.mf"
             second_grid[p - o0] = value[r0];
           }
-        } else
+        } else {
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int p = o0 + r0 * T0 + t0;
@@ -646,6 +663,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               second_grid[p - o0] =
                   (first_grid[p - o0 - 1] + first_grid[p - o0] + first_grid[p - o0 + 1]) / 3;
           }
+        }
       }
 #line "jacobi1d.cu"
       __syncthreads();
@@ -682,7 +700,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 22 "jacobi1d.mf"
               first_grid[p - o0] = value[r0];
             }
-          } else
+          } else {
 #line "jacobi1d.cu"
             for (int r0 = 0; r0 < U0; r0++) {
               const int p = o0 + r0 * T0 + t0;
@@ -691,6 +709,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
                 first_grid[p - o0] =
                     (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1]) / 3;
             }
+          }
         }
 #line "jacobi1d.cu"
         __syncthreads();
@@ -725,7 +744,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
 #line 22 "jacobi1d.mf"
             a[N + p + 1] = value[r0];
           }
-        } else
+        } else {
 #line "jacobi1d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int p = o0 + r0 * T0 + t0;
@@ -734,6 +753,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
               a[N + p + 1] =
                   (second_grid[p - o0 - 1] + second_grid[p - o0] + second_grid[p - o0 + 1]) / 3;
           }
+        }
       }
     }
   }

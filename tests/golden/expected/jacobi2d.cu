@@ -141,6 +141,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
     int y0_limit,
     int y1_limit)
 {
+  // cut(y0, y1): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -192,7 +193,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
               b[(y0 + 1) * b_stride0 + (first + 4)] = value_b[r0][3];
           }
         }
-      } else
+      } else {
+        // predicate(b): points inside of the limits, one by one
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int point = 0; point < 4; point++) {
@@ -206,6 +208,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
                     + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
         }
+      }
     }
   } else {
 #line "jacobi2d.cu"
@@ -238,6 +241,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
       }
     } else if (U0 * U1 * 6 <= 24) {
 #line "jacobi2d.cu"
+      // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -267,8 +271,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
           }
         }
       }
-    } else
+    } else {
 #line "jacobi2d.cu"
+      // predicate(b): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
@@ -282,6 +287,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
                   + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
       }
+    }
   }
 #line "jacobi2d.cu"
 }
@@ -299,6 +305,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
+  // cut(y0, y1): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -358,7 +365,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
           first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
         }
       }
-    } else
+    } else {
 #line "jacobi2d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + t0 * U0 + r0;
@@ -373,6 +380,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
                   + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
       }
+    }
   }
 #line "jacobi2d.cu"
   __syncthreads();
@@ -412,7 +420,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
             second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
           }
         }
-      } else
+      } else {
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + t0 * U0 + r0;
@@ -429,6 +437,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
                     + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
             }
         }
+      }
     }
 #line "jacobi2d.cu"
     __syncthreads();
@@ -470,7 +479,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
             }
           }
-        } else
+        } else {
 #line "jacobi2d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int y0 = o0 + t0 * U0 + r0;
@@ -487,6 +496,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
                       + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
               }
           }
+        }
       }
 #line "jacobi2d.cu"
       __syncthreads();
@@ -525,7 +535,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
             b[(y0 + 1) * b_stride0 + (y1 + 1)] = value[r0][r1];
           }
         }
-      } else
+      } else {
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + t0 * U0 + r0;
@@ -542,6 +552,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
                     + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
             }
         }
+      }
     }
   }
 #line "jacobi2d.cu"
@@ -556,6 +567,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
     int y0_limit,
     int y1_limit)
 {
+  // cut(y0, y1): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -607,7 +619,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
               a[(y0 + 1) * a_stride0 + (first + 4)] = value_a[r0][3];
           }
         }
-      } else
+      } else {
+        // predicate(a): points inside of the limits, one by one
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           for (int point = 0; point < 4; point++) {
@@ -621,6 +634,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
                     + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
         }
+      }
     }
   } else {
 #line "jacobi2d.cu"
@@ -653,6 +667,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
       }
     } else if (U0 * U1 * 6 <= 24) {
 #line "jacobi2d.cu"
+      // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
       float value[U0][U1];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -682,8 +697,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
           }
         }
       }
-    } else
+    } else {
 #line "jacobi2d.cu"
+      // predicate(a): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + t0 * U0 + r0;
         if (y0 < y0_limit)
@@ -697,6 +713,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
                   + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
       }
+    }
   }
 #line "jacobi2d.cu"
 }
@@ -714,6 +731,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1) && 1 <= T1 * U1 - 2 * (K - 1),
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*T1*U0*U1 words of 4 bytes
+  // cut(y0, y1): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -773,7 +791,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
           first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
         }
       }
-    } else
+    } else {
 #line "jacobi2d.cu"
       for (int r0 = 0; r0 < U0; r0++) {
         const int y0 = o0 + t0 * U0 + r0;
@@ -788,6 +806,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
                   + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
       }
+    }
   }
 #line "jacobi2d.cu"
   __syncthreads();
@@ -827,7 +846,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
             second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
           }
         }
-      } else
+      } else {
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + t0 * U0 + r0;
@@ -844,6 +863,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
                     + first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
             }
         }
+      }
     }
 #line "jacobi2d.cu"
     __syncthreads();
@@ -885,7 +905,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = value[r0][r1];
             }
           }
-        } else
+        } else {
 #line "jacobi2d.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int y0 = o0 + t0 * U0 + r0;
@@ -902,6 +922,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
                       + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
               }
           }
+        }
       }
 #line "jacobi2d.cu"
       __syncthreads();
@@ -940,7 +961,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
             a[(y0 + 1) * a_stride0 + (y1 + 1)] = value[r0][r1];
           }
         }
-      } else
+      } else {
 #line "jacobi2d.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + t0 * U0 + r0;
@@ -957,6 +978,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
                     + second_grid[(y0 - o0) * (T1 * U1) + (y1 - o1 + 1)]);
             }
         }
+      }
     }
   }
 #line "jacobi2d.cu"

@@ -33,6 +33,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -50,8 +51,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
         power[1 + k] = power[k] * x_of;
       y[i] = power[3] - power[2];
     }
-  } else
+  } else {
 #line "local_array.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
@@ -65,6 +67,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) local_tile(
         y[i] = power[3] - power[2];
       }
     }
+  }
 #line "local_array.cu"
 }
 

@@ -30,6 +30,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) wide_tile(
     long first,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -51,6 +52,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) wide_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "long.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     long value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -66,14 +68,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) wide_tile(
 #line 6 "long.mf"
         y[i] = value[r0];
     }
-  } else
+  } else {
 #line "long.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "long.mf"
         y[i] = x[i] * 3 - first;
     }
+  }
 #line "long.cu"
 }
 

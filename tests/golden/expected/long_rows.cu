@@ -116,6 +116,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
     int i_limit,
     int p_limit)
 {
+  // cut(k): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -193,6 +194,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
       }
   } else if (U0 * 2 <= 24) {
 #line "long_rows.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float sum[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -264,8 +266,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
             y[i * y_stride0 + k * y_stride1 + p] = value[r0];
         }
       }
-  } else
+  } else {
 #line "long_rows.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int k = o0 + r0 * T0 + t0;
       if (k < k_limit) {
@@ -286,6 +289,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) long_rows_tile(
                 * scale;
       }
     }
+  }
 #line "long_rows.cu"
 }
 
@@ -305,6 +309,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) long_rows_tile1(
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*S + 2*T0 + 32 words of 4 bytes
+  // cut(k): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;

@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
     long c_stride0,
     int p_limit)
 {
+  // cut(p): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -122,6 +123,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
     }
   } else if (U0 <= 24) {
 #line "macros.cu"
+    // predicate(c): points outside of the limits do what the last ones inside do, and store nothing
     float s[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -166,8 +168,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
           c[p * c_stride0] = value[r0];
       }
     }
-  } else
+  } else {
 #line "macros.cu"
+    // predicate(c): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int p = o0 + r0 * T0 + t0;
       if (p < p_limit) {
@@ -184,6 +187,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) macros_tile(
             : (s < 0 ? -3.40282346638528859812e+38f : sqrtf(s)) * 2;
       }
     }
+  }
 #line "macros.cu"
 }
 

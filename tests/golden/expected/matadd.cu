@@ -73,6 +73,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
     int i_limit,
     int j_limit)
 {
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -134,6 +135,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
     }
   } else if (U0 * U1 * 3 <= 24) {
 #line "matadd.cu"
+    // predicate(c): points outside of the limits do what the last ones inside do, and store nothing
     {
       int value[U0][U1];
       #pragma unroll
@@ -189,8 +191,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
         }
       }
     }
-  } else
+  } else {
 #line "matadd.cu"
+    // predicate(c): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
@@ -204,6 +207,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
           }
         }
     }
+  }
 #line "matadd.cu"
 }
 

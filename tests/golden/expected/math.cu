@@ -28,6 +28,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
     double *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -57,6 +58,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
     }
   } else if (U0 * 4 <= 24) {
 #line "math.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     double value[U0];
     {
       double read_x[U0];
@@ -80,14 +82,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) math_tile(
 #line 8 "math.mf"
         y[i] = value[r0];
     }
-  } else
+  } else {
 #line "math.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "math.mf"
         y[i] = sqrt(fabs(x[i])) + exp(-x[i]) * pow(x[i], 3.0);
     }
+  }
 #line "math.cu"
 }
 

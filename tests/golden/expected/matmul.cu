@@ -263,6 +263,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 4*D*S words of 4 bytes
+  // cut(p, q): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -306,12 +307,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
       }
     }
   }
+  // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!held) {
+    if (!held)
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
-    }
     cf_commit();
   }
   if (held) {
@@ -324,6 +325,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   // stage(a, b): what a step reads into registers, a step ahead
   float fragment_a[2][U0];
   float fragment_b[2][U1];
+  // cut(k_z): pieces of D steps, then the steps that are left
   const int whole = k_z_limit / D;
   int slot = 0;
   cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
@@ -343,9 +345,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
           &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
-      if (z == 0) {
+      if (z == 0)
         feed_b.stage(shared_b + last * (T1 * U1 * D));
-      }
       if (z == 1) {
         if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
@@ -386,6 +387,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
 #line "matmul.cu"
   if (cf_together == 4
       || T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
+    // store(c): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -404,6 +406,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     cf_await<0>();
     // stage(c): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_pieces;
+    // store(c): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);
@@ -424,9 +427,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
         const int p = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
             + turn / 4 % 4;
         const int q = e1 + fours * (4 * T1) + column;
-        if (p < p_limit)
-          if (q < q_limit)
-            c[p * c_stride0 + q] = value;
+        if (p < p_limit && q < q_limit)
+          c[p * c_stride0 + q] = value;
       }
     }
   }

@@ -111,6 +111,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -130,12 +131,14 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
       sum[r0] = 0.0f;
   }
 #line "matvec.cu"
+  // stage(a, x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
     feed_x.stage(shared_x + ahead * D);
     cf_commit();
   }
+  // cut(j): pieces of D steps
   const int steps = (j_limit + (D - 1)) / D;
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
@@ -157,7 +160,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
                 shared_a[piece_a + (r0 * T0 + t0) * D + z / 32 * 32
                 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
         }
-      } else
+      } else {
 #line "matvec.cu"
         for (int z = 0; z < j_limit - step * D; z++) {
           #pragma unroll
@@ -167,9 +170,11 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) matvec_tile(
                 shared_a[piece_a + (r0 * T0 + t0) * D + z / 32 * 32
                 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
         }
+      }
   }
 #line "matvec.cu"
   if (H == 1 || t0 < T0) {
+    // store(y): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -193,6 +198,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) matvec_tile1(
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*S + S + 32 words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;

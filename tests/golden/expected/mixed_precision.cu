@@ -51,6 +51,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
+  // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -84,12 +85,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       sum[r0][r1] = 0.0f;
   }
 #line "mixed_precision.cu"
+  // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!held) {
+    if (!held)
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
-    }
     cf_commit();
   }
   if (held) {
@@ -102,6 +103,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   // stage(a, b): what a step reads into registers, a step ahead
   __half fragment_a[2][U0];
   __half fragment_b[2][U1];
+  // cut(l): pieces of D steps, then the steps that are left
   const int whole = l_limit / D;
   int slot = 0;
   cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
@@ -121,9 +123,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
           &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
-      if (z == 0) {
+      if (z == 0)
         feed_b.stage(shared_b + last * (T1 * U1 * D));
-      }
       if (z == 1) {
         if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
@@ -164,6 +165,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line "mixed_precision.cu"
   if (cf_together == 4
       || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
+    // store(c): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -184,6 +186,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_pieces;
+    // store(c): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);
@@ -204,10 +207,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
         const int i = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
             + turn / 4 % 4;
         const int j = e1 + fours * (4 * T1) + column;
-        if (i < i_limit)
-          if (j < j_limit)
+        if (i < i_limit && j < j_limit)
 #line 9 "mixed_precision.mf"
-            c[i * c_stride0 + j] = __float2half_rn(value);
+          c[i * c_stride0 + j] = __float2half_rn(value);
       }
     }
   }
@@ -230,6 +232,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       && T0 * T1 * U0 * U1 + 8 * T0 * U0 <= (T0 * U0 * D * S + T1 * U1 * D * S + 8 * T0 * U0 * S + 8 * D * S) / 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 4*T0*U0*S + 4*D*S words of 4 bytes
+  // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 8 x 4 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 4) * 8 + thread % 32 / 4;
@@ -266,6 +269,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       sum[r0][r1] = 0.0f;
   }
 #line "mixed_precision.cu"
+  // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D + 8 * T0 * U0));
@@ -277,6 +281,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   // stage(a, b): what 16 steps read into registers, 16 steps ahead
   unsigned fragment_a[2][U0 / 2][4];
   unsigned fragment_b[2][U1 / 4][4];
+  // cut(l): pieces of D steps, then the steps that are left
   const int whole = l_limit / D;
   const int at_once = cf_multiplies_halves();
   int slot = 0;
@@ -284,15 +289,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     const int piece_a = slot * (T0 * U0 * D + 8 * T0 * U0);
     const int piece_b = slot * (T1 * U1 * D + 8 * D);
     #pragma unroll
-    for (int r0 = 0; r0 < U0 / 2; r0++) {
+    for (int r0 = 0; r0 < U0 / 2; r0++)
       cf_load_matrices<false>(fragment_a[0][r0],
           &shared_a[piece_a + (t0 / 8 * (8 * U0) + 16 * r0 + low + line) * (D + 8) + high]);
-    }
     #pragma unroll
-    for (int r1 = 0; r1 < U1 / 4; r1++) {
+    for (int r1 = 0; r1 < U1 / 4; r1++)
       cf_load_matrices<true>(fragment_b[0][r1],
           &shared_b[piece_b + (low + line) * (T1 * U1 + 8) + t1 / 4 * (4 * U1) + 16 * r1 + high]);
-    }
   }
   for (int step = 0; step < whole; step++) {
     const int next = slot + 1 == S ? 0 : slot + 1;
@@ -310,17 +313,15 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
         const int piece_a = (z + 16 == D ? next : slot) * (T0 * U0 * D + 8 * T0 * U0);
         const int piece_b = (z + 16 == D ? next : slot) * (T1 * U1 * D + 8 * D);
         #pragma unroll
-        for (int r0 = 0; r0 < U0 / 2; r0++) {
+        for (int r0 = 0; r0 < U0 / 2; r0++)
           cf_load_matrices<false>(fragment_a[(z / 16 + 1) % 2][r0],
               &shared_a[piece_a + (t0 / 8 * (8 * U0) + 16 * r0 + low + line) * (D + 8)
               + (z + 16) % D + high]);
-        }
         #pragma unroll
-        for (int r1 = 0; r1 < U1 / 4; r1++) {
+        for (int r1 = 0; r1 < U1 / 4; r1++)
           cf_load_matrices<true>(fragment_b[(z / 16 + 1) % 2][r1],
               &shared_b[piece_b + ((z + 16) % D + low + line) * (T1 * U1 + 8) + t1 / 4 * (4 * U1)
               + 16 * r1 + high]);
-        }
         cf_multiply_add<__half>(sum, fragment_a[z / 16 % 2], fragment_b[z / 16 % 2]);
       }
     } else {
@@ -369,6 +370,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       sums[(row + 8 * r0) * (T1 * U1 + 8) + column + 8 * (r1 / 2) + r1 % 2] = sum[r0][r1];
   }
   __syncthreads();
+  // store(c): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
@@ -377,10 +379,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     const float value = sums[place / (T1 * U1) * (T1 * U1 + 8) + place % (T1 * U1)];
     const int i = e0 + place / (T1 * U1);
     const int j = e1 + place % (T1 * U1);
-    if (i < i_limit)
-      if (j < j_limit)
+    if (i < i_limit && j < j_limit)
 #line 9 "mixed_precision.mf"
-        c[i * c_stride0 + j] = __float2half_rn(value);
+      c[i * c_stride0 + j] = __float2half_rn(value);
   }
 #line "mixed_precision.cu"
 }

@@ -49,6 +49,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
     int t,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -70,6 +71,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "openacc.cu"
+    // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
     int value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -85,14 +87,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
 #line 8 "openacc.c"
         a[(long)t * m + i] = value[r0];
     }
-  } else
+  } else {
 #line "openacc.cu"
+    // predicate(a): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 8 "openacc.c"
         a[(long)t * m + i] += a[(long)(t - 1) * m + i];
     }
+  }
 #line "openacc.cu"
 }
 
@@ -103,6 +107,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
     int n,
     int y_limit)
 {
+  // cut(y): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -122,6 +127,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
       atomicAdd(&h[place[r0]], 1);
   } else if (U0 * 2 <= 24) {
 #line "openacc.cu"
+    // predicate(h): points outside of the limits do what the last ones inside do, and store nothing
     long place[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -137,14 +143,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile(
 #line 12 "openacc.c"
         atomicAdd(&h[place[r0]], 1);
     }
-  } else
+  } else {
 #line "openacc.cu"
+    // predicate(h): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int y = o0 + r0 * T0 + t0;
       if (y < y_limit)
 #line 12 "openacc.c"
         atomicAdd(&h[a[n - 1 - (long)y] & 15], 1);
     }
+  }
 #line "openacc.cu"
 }
 
@@ -156,6 +164,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
     int y_limit)
 {
   CF_SHARED(cf_pieces);  // S words of 4 bytes
+  // cut(y): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 * D);
@@ -181,6 +190,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
         atomicAdd(&shared_h[place[r0]], 1);
     } else if (U0 <= 24) {
 #line "openacc.cu"
+      // predicate: points outside of the limits do what the last ones inside do, and store nothing
       long place[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -196,14 +206,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_2_tile1(
 #line 12 "openacc.c"
           atomicAdd(&shared_h[place[r0]], 1);
       }
-    } else
+    } else {
 #line "openacc.cu"
+      // predicate: points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int y = first + r0 * T0 + t0;
         if (y < y_limit)
 #line 12 "openacc.c"
           atomicAdd(&shared_h[a[n - 1 - (long)y] & 15], 1);
       }
+    }
   }
 #line "openacc.cu"
   __syncthreads();

@@ -223,6 +223,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
+  // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -280,12 +281,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
     }
   }
 #line "openmp.cu"
+  // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!held) {
+    if (!held)
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
-    }
     cf_commit();
   }
   if (held) {
@@ -298,6 +299,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   // stage(a, b): what a step reads into registers, a step ahead
   double fragment_a[2][U0];
   double fragment_b[2][U1];
+  // cut(k): pieces of D steps, then the steps that are left
   const int whole = k_limit / D;
   int slot = 0;
   cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
@@ -317,9 +319,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
           &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
-      if (z == 0) {
+      if (z == 0)
         feed_b.stage(shared_b + last * (T1 * U1 * D));
-      }
       if (z == 1) {
         if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
@@ -380,6 +381,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
     }
   }
 #line "openmp.cu"
+  // store(c): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll

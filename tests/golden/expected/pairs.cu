@@ -196,6 +196,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + T1*U1*D*S + 8*D*S words of 4 bytes
+  // cut(i, y1): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -236,6 +237,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
         sum[r0][r1] = 0;
     }
 #line "pairs.cu"
+    // stage(x): the first S - 1 pieces
     #pragma unroll
     for (int ahead = 0; ahead < S - 1; ahead++) {
       if (!held) {
@@ -255,6 +257,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
     // stage(x): what a step reads into registers, a step ahead
     float fragment_x[2][U0];
     float fragment_x_2[2][U1];
+    // cut(k): pieces of D steps, then the steps that are left
     const int whole = k_limit / D;
     int slot = 0;
     cf_vectors<4, U0, 4 * T0>(&fragment_x[0][0], &shared_x[4 * t0]);
@@ -282,18 +285,14 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
           cf_commit();
         }
         if (held) {
-          if (z == 1) {
+          if (z == 1)
             feed_x.fetch();
-          }
-          if (z == (D - 2) / 2) {
+          if (z == (D - 2) / 2)
             feed_x.put(shared_x + next * (T0 * U0 * D + 4 * D));
-          }
-          if (z == (D - 2) / 2 + 1) {
+          if (z == (D - 2) / 2 + 1)
             feed_x_2.fetch();
-          }
-          if (z == 2 * ((D - 2) / 2)) {
+          if (z == 2 * ((D - 2) / 2))
             feed_x_2.put(shared_x_2 + next * (T1 * U1 * D + 4 * D));
-          }
         }
         #pragma unroll
         for (int r0 = 0; r0 < U0; r0++) {
@@ -327,6 +326,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line "pairs.cu"
     if (cf_together == 4
         || T0 * U0 * D * S + T1 * U1 * D * S + 8 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
+      // store(d): points inside of the limits; no register holds their addresses while the loop runs
       const int e0 = cf_again(o0);
       const int e1 = cf_again(o1);
       #pragma unroll
@@ -347,6 +347,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       cf_await<0>();
       // stage(sum): sums through shared memory, to threads beside each other
       float *const sums = (float *)cf_pieces;
+      // store(d): points inside of the limits; no register holds their addresses while the loop runs
       const int e0 = cf_again(o0);
       const int e1 = cf_again(o1);
       const int line = thread / (4 * T1);
@@ -367,10 +368,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
           const int i = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
               + turn / 4 % 4;
           const int y1 = e1 + fours * (4 * T1) + column;
-          if (i < i_limit)
-            if (y1 < y1_limit && i + 1 <= 1 + y1)
+          if (i < i_limit && y1 < y1_limit && i + 1 <= 1 + y1)
 #line 10 "pairs.mf"
-              d[i * d_stride0 + (1 + y1)] = value;
+            d[i * d_stride0 + (1 + y1)] = value;
         }
       }
     }

@@ -104,6 +104,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       "sizes of a tile for which there is no kernel");
   // T0*T1*U0*U1*S + T0*U0*D*S + T1*U1*D*S + 4*T0*U0*S - T1*U1*S + 2*D^2*S + 7*D*S - 4*S words of 4 bytes
   CF_SHARED(cf_pieces);
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -136,6 +137,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
   }
 #line "periodic_window.cu"
   const int y_turns = x_limit <= D ? D : 1;
+  // stage(in, w): the first S - 1 pieces
   int y_ahead = 0;
   int x_ahead = 0;
   #pragma unroll
@@ -159,6 +161,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
     cf_commit();
   }
   int slot = 0;
+  // cut(y, x): pieces of D steps
   for (int y_first = 0; y_first < y_limit; y_first += y_turns)
     for (int x_first = 0; x_first < x_limit; x_first += D) {
       cf_await<S - 2>();
@@ -188,10 +191,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
       for (int turn = 0; turn < y_left; turn++) {
         float window_in[U0][D + U1];
         #pragma unroll
-        for (int r0 = 0; r0 < U0; r0++) {
+        for (int r0 = 0; r0 < U0; r0++)
           cf_vectors<4, D + U1, 4>(&window_in[r0][0],
               &shared_in[piece_in + (r0 * T0 + t0 + turn) * (T1 * U1 + D + 4) + t1 * U1]);
-        }
         float window_w[D];
         cf_vectors<4, D, 4>(&window_w[0], &shared_w[piece_w + turn * (D + 4)]);
         if (D <= x_left) {
@@ -223,6 +225,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) periodic_windo
 #line "periodic_window.cu"
       slot = slot + 1 == S ? 0 : slot + 1;
     }
+  // store(out): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll

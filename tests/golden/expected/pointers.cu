@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
     int i_limit,
     int j_limit)
 {
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -97,6 +98,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
     }
   } else if (U0 * U1 * 2 <= 24) {
 #line "pointers.cu"
+    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -122,8 +124,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
         }
       }
     }
-  } else
+  } else {
 #line "pointers.cu"
+    // predicate(b): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
@@ -134,6 +137,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
             b[i * b_stride0 + j] = a[i * a_stride0 + j] + 1;
         }
     }
+  }
 #line "pointers.cu"
 }
 
@@ -143,6 +147,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) pointers_tile1(
     float *__restrict__ b,
     int i_j_limit)
 {
+  // cut(i_j): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -164,6 +169,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) pointers_tile1(
     }
   } else if (U0 * 2 <= 24) {
 #line "pointers.cu"
+    // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -179,14 +185,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) pointers_tile1(
 #line 7 "pointers.mf"
         b[i_j] = value[r0];
     }
-  } else
+  } else {
 #line "pointers.cu"
+    // predicate(b): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i_j = o0 + r0 * T0 + t0;
       if (i_j < i_j_limit)
 #line 7 "pointers.mf"
         b[i_j] = a[i_j] + 1;
     }
+  }
 #line "pointers.cu"
 }
 

@@ -267,6 +267,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
     int j_part_limit,
     int i_turn_limit)
 {
+  // cut(i_part, j_part): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -375,8 +376,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
         }
       }
     }
-  } else
+  } else {
 #line "reductions.cu"
+    // predicate(parts_of_float, parts_of_float_1): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i_part = o0 + t0 * U0 + r0;
       if (i_part < i_part_limit)
@@ -414,6 +416,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
           }
         }
     }
+  }
 #line "reductions.cu"
 }
 
@@ -429,6 +432,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_til
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*D words of 4 bytes
+  // cut(once): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;
@@ -533,6 +537,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
     int i_part_limit,
     int i_turn_limit)
 {
+  // cut(i_part): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -573,8 +578,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
         parts_of_unsigned[i_part] = value[r0];
       }
     }
-  } else
+  } else {
 #line "reductions.cu"
+    // predicate(y, parts_of_unsigned): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i_part = o0 + r0 * T0 + t0;
       if (i_part < i_part_limit) {
@@ -593,6 +599,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reductions_3_tile(
         parts_of_unsigned[i_part] = sum_1_part;
       }
     }
+  }
 #line "reductions.cu"
 }
 
@@ -606,6 +613,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
 {
   static_assert(1024 % D == 0 && U0 == 1, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*D words of 4 bytes
+  // cut(once): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x / D;
   const int lane = threadIdx.x % D;

@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_1_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -65,6 +66,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_1_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "regions.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -80,14 +82,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_1_tile(
 #line 6 "regions.mf"
         y[i] = value[r0];
     }
-  } else
+  } else {
 #line "regions.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 6 "regions.mf"
         y[i] = x[i] + 1;
     }
+  }
 #line "regions.cu"
 }
 
@@ -97,6 +101,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -118,6 +123,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
     }
   } else if (U0 * 3 <= 24) {
 #line "regions.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -133,14 +139,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) regions_2_tile(
 #line 11 "regions.mf"
         y[i] = value[r0];
     }
-  } else
+  } else {
 #line "regions.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 11 "regions.mf"
         y[i] = y[i] * x[i];
     }
+  }
 #line "regions.cu"
 }
 

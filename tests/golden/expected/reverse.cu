@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
     int n,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -67,6 +68,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "reverse.cu"
+    // predicate(out): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -82,14 +84,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
 #line 13 "reverse.mf"
         out[n - 1 - (long)i] = value[r0];
     }
-  } else
+  } else {
 #line "reverse.cu"
+    // predicate(out): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit)
 #line 13 "reverse.mf"
         out[n - 1 - (long)i] = in[i];
     }
+  }
 #line "reverse.cu"
 }
 

@@ -111,6 +111,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
     int i_limit,
     int j_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -201,6 +202,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
     }
   } else if (U0 * 2 <= 24) {
 #line "split_resident_rows.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float most[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -286,8 +288,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
           y[i * y_stride0 + j] = value[r0];
       }
     }
-  } else
+  } else {
 #line "split_resident_rows.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
@@ -305,6 +308,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) split_resident_rows_tile
           y[i * y_stride0 + j] /= sum;
       }
     }
+  }
 #line "split_resident_rows.cu"
 }
 
@@ -321,6 +325,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*D + T0*S + 32 words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;
@@ -404,6 +409,7 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) split_resident_r
 {
   static_assert(8 % T0 == 0 && U0 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*D words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x % T0;
   const int lane = threadIdx.x / T0;

@@ -32,6 +32,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
     float *__restrict__ y,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -76,6 +77,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
     }
   } else if (U0 <= 24) {
 #line "steps.cu"
+    // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
     float sum[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++)
@@ -114,8 +116,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
           y[i] = value[r0];
       }
     }
-  } else
+  } else {
 #line "steps.cu"
+    // predicate(y): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
@@ -128,6 +131,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
         y[i] = sum;
       }
     }
+  }
 #line "steps.cu"
 }
 

@@ -319,6 +319,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 1/2*T0*U0*D*S + 1/2*T1*U1*D*S + 2*D*S words of 4 bytes
+  // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -352,12 +353,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
       sum[r0][r1] = 0.0f;
   }
 #line "storage.cu"
+  // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!held) {
+    if (!held)
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
-    }
     cf_commit();
   }
   if (held) {
@@ -370,6 +371,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
   // stage(a, b): what a step reads into registers, a step ahead
   __half fragment_a[2][U0];
   __half fragment_b[2][U1];
+  // cut(k): pieces of D steps, then the steps that are left
   const int whole = k_limit / D;
   int slot = 0;
   cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
@@ -389,9 +391,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
           &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
-      if (z == 0) {
+      if (z == 0)
         feed_b.stage(shared_b + last * (T1 * U1 * D));
-      }
       if (z == 1) {
         if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
@@ -432,6 +433,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line "storage.cu"
   if (cf_together == 4
       || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
+    // store(c): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -452,6 +454,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_pieces;
+    // store(c): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);
@@ -472,10 +475,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
         const int i = e0 + turn / 4 / 4 * (4 * T0) + 4 * (turn % 4 * (T0 / 4) + line)
             + turn / 4 % 4;
         const int j = e1 + fours * (4 * T1) + column;
-        if (i < i_limit)
-          if (j < j_limit)
+        if (i < i_limit && j < j_limit)
 #line 15 "storage.mf"
-            c[i * c_stride0 + j] = __float2half_rn((float)value);
+          c[i * c_stride0 + j] = __float2half_rn((float)value);
       }
     }
   }
@@ -494,6 +496,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   static_assert(D % 64 == 0 && T0 * H % (D / 8) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -517,12 +520,14 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
         private_y[r0] = y[i];
     }
   }
+  // stage(a, x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
     feed_x.stage(shared_x + ahead * D);
     cf_commit();
   }
+  // cut(k): pieces of D steps
   const int steps = (k_limit + (D - 1)) / D;
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
@@ -546,7 +551,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
                 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8
                 + z % 8]) * __bfloat162float(shared_x[piece_x + z]));
         }
-      } else
+      } else {
 #line "storage.cu"
         for (int z = 0; z < k_limit - step * D; z++) {
           #pragma unroll
@@ -558,9 +563,11 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
                 + (z / 8 % 8 ^ (r0 * T0 + t0) % 8) * 8
                 + z % 8]) * __bfloat162float(shared_x[piece_x + z]));
         }
+      }
   }
 #line "storage.cu"
   if (H == 1 || t0 < T0) {
+    // store(y): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -580,6 +587,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
     double d,
     int y_1_limit)
 {
+  // cut(y_1): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0) - 1;
@@ -623,8 +631,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
       t = __float2half_rn(__half2float(t) - 0.25f * __half2float(x[y_1 + 2]));
       z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
     }
-  } else
+  } else {
 #line "storage.cu"
+    // predicate(y, z): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int y_1 = o0 + r0 * T0 + t0;
       if (0 <= y_1 && y_1 < y_1_limit) {
@@ -664,6 +673,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) every_tile(
         z[1 + y_1] = __half2float(t) > 1 ? t : x[1 + y_1];
       }
     }
+  }
 #line "storage.cu"
 }
 

@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
     float *__restrict__ b,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0) - 1;
@@ -64,13 +65,15 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
           value_b[point] = 0.5f * (window_a[point] + window_a[point + 2]);
 #line "sweeps.cu"
         cf_store_vector<cf_together>(&b[first + 1], &value_b[0]);
-      } else
+      } else {
+        // predicate(b): points inside of the limits, one by one
         for (int point = 0; point < 4; point++) {
           const int i = first + point;
           if (0 <= i && i < i_limit)
 #line 7 "sweeps.mf"
             b[i + 1] = 0.5f * (a[i] + a[i + 2]);
         }
+      }
     }
   } else {
 #line "sweeps.cu"
@@ -92,6 +95,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
       }
     } else if (U0 * 3 <= 24) {
 #line "sweeps.cu"
+      // predicate(b): points outside of the limits do what the last ones inside do, and store nothing
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -108,14 +112,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_tile(
 #line 7 "sweeps.mf"
           b[i + 1] = value[r0];
       }
-    } else
+    } else {
 #line "sweeps.cu"
+      // predicate(b): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
         if (0 <= i && i < i_limit)
 #line 7 "sweeps.mf"
           b[i + 1] = 0.5f * (a[i] + a[i + 2]);
       }
+    }
   }
 #line "sweeps.cu"
 }
@@ -129,6 +135,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
@@ -165,7 +172,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 7 "sweeps.mf"
         first_grid[i - o0] = value[r0];
       }
-    } else
+    } else {
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
@@ -173,6 +180,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 7 "sweeps.mf"
           first_grid[i - o0] = 0.5f * (a[i] + a[i + 2]);
       }
+    }
   }
 #line "sweeps.cu"
   __syncthreads();
@@ -196,7 +204,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 11 "sweeps.mf"
           second_grid[i - o0] = value[r0];
         }
-      } else
+      } else {
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int i = o0 + r0 * T0 + t0;
@@ -204,6 +212,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 11 "sweeps.mf"
             second_grid[i - o0] = first_grid[i - o0];
         }
+      }
     }
 #line "sweeps.cu"
     __syncthreads();
@@ -228,7 +237,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 7 "sweeps.mf"
             first_grid[i - o0] = value[r0];
           }
-        } else
+        } else {
 #line "sweeps.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int i = o0 + r0 * T0 + t0;
@@ -236,6 +245,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 7 "sweeps.mf"
               first_grid[i - o0] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
           }
+        }
       }
 #line "sweeps.cu"
       __syncthreads();
@@ -258,7 +268,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 7 "sweeps.mf"
           b[i + 1] = value[r0];
         }
-      } else
+      } else {
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int i = o0 + r0 * T0 + t0;
@@ -266,6 +276,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_1_time(
 #line 7 "sweeps.mf"
             b[i + 1] = 0.5f * (second_grid[i - o0 - 1] + second_grid[i - o0 + 1]);
         }
+      }
     }
   }
 #line "sweeps.cu"
@@ -277,6 +288,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     const float *__restrict__ b,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0) - 1;
@@ -298,6 +310,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "sweeps.cu"
+    // predicate(a): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -314,14 +327,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_tile(
 #line 11 "sweeps.mf"
         a[i + 1] = value[r0];
     }
-  } else
+  } else {
 #line "sweeps.cu"
+    // predicate(a): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (0 <= i && i < i_limit)
 #line 11 "sweeps.mf"
         a[i + 1] = b[i + 1];
     }
+  }
 #line "sweeps.cu"
 }
 
@@ -334,6 +349,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 {
   static_assert(K % 2 == 1 && 1 <= T0 * U0 - 2 * (K - 1), "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0 words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0 - 2 * (K - 1)) - (K - 1);
@@ -370,7 +386,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 11 "sweeps.mf"
         first_grid[i - o0] = value[r0];
       }
-    } else
+    } else {
 #line "sweeps.cu"
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
@@ -378,6 +394,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 11 "sweeps.mf"
           first_grid[i - o0] = b[i + 1];
       }
+    }
   }
 #line "sweeps.cu"
   __syncthreads();
@@ -401,7 +418,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 7 "sweeps.mf"
           second_grid[i - o0] = value[r0];
         }
-      } else
+      } else {
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int i = o0 + r0 * T0 + t0;
@@ -409,6 +426,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 7 "sweeps.mf"
             second_grid[i - o0] = 0.5f * (first_grid[i - o0 - 1] + first_grid[i - o0 + 1]);
         }
+      }
     }
 #line "sweeps.cu"
     __syncthreads();
@@ -433,7 +451,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 11 "sweeps.mf"
             first_grid[i - o0] = value[r0];
           }
-        } else
+        } else {
 #line "sweeps.cu"
           for (int r0 = 0; r0 < U0; r0++) {
             const int i = o0 + r0 * T0 + t0;
@@ -441,6 +459,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 11 "sweeps.mf"
               first_grid[i - o0] = second_grid[i - o0];
           }
+        }
       }
 #line "sweeps.cu"
       __syncthreads();
@@ -463,7 +482,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 11 "sweeps.mf"
           a[i + 1] = value[r0];
         }
-      } else
+      } else {
 #line "sweeps.cu"
         for (int r0 = 0; r0 < U0; r0++) {
           const int i = o0 + r0 * T0 + t0;
@@ -471,6 +490,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
 #line 11 "sweeps.mf"
             a[i + 1] = second_grid[i - o0];
         }
+      }
     }
   }
 #line "sweeps.cu"

@@ -50,6 +50,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   static_assert(D % 4 == 0 && T0 % 4 == 0 && T1 % 8 == 0 && U0 % 4 == 0 && U1 % 4 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of 4 bytes
+  // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 4 x 8 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
@@ -83,12 +84,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
       sum[r0][r1] = 0.0;
   }
 #line "tensor_cores.cu"
+  // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
-    if (!held) {
+    if (!held)
       feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * D));
-    }
     cf_commit();
   }
   if (held) {
@@ -101,6 +102,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
   // stage(a, b): what a step reads into registers, a step ahead
   double fragment_a[2][U0];
   double fragment_b[2][U1];
+  // cut(l): pieces of D steps, then the steps that are left
   const int whole = l_limit / D;
   int slot = 0;
   cf_vectors<4, U0, 4 * T0>(&fragment_a[0][0], &shared_a[4 * t0]);
@@ -120,9 +122,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
           &shared_a[piece_a + (z + 1) % D * (T0 * U0 + 4) + 4 * t0]);
       cf_vectors<4, U1, 4 * T1>(&fragment_b[(z + 1) % 2][0],
           &shared_b[piece_b + (z + 1) % D * (T1 * U1) + 4 * t1]);
-      if (z == 0) {
+      if (z == 0)
         feed_b.stage(shared_b + last * (T1 * U1 * D));
-      }
       if (z == 1) {
         if (held) {
           feed_a.put(shared_a + next * (T0 * U0 * D + 4 * D));
@@ -161,6 +162,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     }
   }
 #line "tensor_cores.cu"
+  // store(c): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll
@@ -194,6 +196,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   static_assert(D % 16 == 0 && T0 % 8 == 0 && T1 % 4 == 0 && U0 % 2 == 0 && U1 % 2 == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*T0*U0*S + 8*D*S words of 4 bytes
+  // cut(i, j): tiles of T0*U0 x T1*U1 points by warps of 8 x 4 threads, 8 rows of tiles at a time
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
   const int t0 = thread / 32 / (T1 / 4) * 8 + thread % 32 / 4;
@@ -229,6 +232,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       sum[r0][r1] = 0.0;
   }
 #line "tensor_cores.cu"
+  // stage(a, b): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D + 4 * T0 * U0));
@@ -240,6 +244,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
   // stage(a, b): what 8 steps read into registers, 8 steps ahead
   double fragment_a[2][U0][2];
   double fragment_b[2][U1 / 2][2];
+  // cut(l): pieces of D steps, then the steps that are left
   const int whole = l_limit / D;
   const int at_once = cf_contracts();
   int slot = 0;
@@ -326,6 +331,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
     }
   }
 #line "tensor_cores.cu"
+  // store(c): points inside of the limits; no register holds their addresses while the loop runs
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll

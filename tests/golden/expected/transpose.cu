@@ -104,6 +104,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     int j_limit)
 {
   CF_SHARED(cf_pieces);  // T0*T1*U0*U1 + T1*U1 words of 4 bytes
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -183,6 +184,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     int i_limit,
     int j_limit)
 {
+  // cut(i, j): tiles of T0*U0 x T1*U1 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.y;
   const int t1 = threadIdx.x;
@@ -217,6 +219,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     }
   } else if (U0 * U1 * 2 <= 24) {
 #line "transpose.cu"
+    // predicate(c): points outside of the limits do what the last ones inside do, and store nothing
     float value[U0][U1];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -242,8 +245,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
         }
       }
     }
-  } else
+  } else {
 #line "transpose.cu"
+    // predicate(c): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + t0 * U0 + r0;
       if (i < i_limit)
@@ -254,6 +258,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
             c[j * c_stride0 + i] = a[i * a_stride0 + j];
         }
     }
+  }
 #line "transpose.cu"
 }
 

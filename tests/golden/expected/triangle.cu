@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   static_assert(D % 32 == 0 && T0 * H % (D / 4) == 0 && 1024 % (T0 * H) == 0 && S >= 2,
       "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // T0*U0*D*S + D*S words of 4 bytes
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -61,12 +62,14 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
       sum[r0] = 0;
   }
 #line "triangle.cu"
+  // stage(a, x): the first S - 1 pieces
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
     feed_x.stage(shared_x + ahead * D);
     cf_commit();
   }
+  // cut(j): pieces of D steps
   const int steps = (count + (D - 1)) / D;
   for (int step = 0; step < steps; step++) {
     cf_await<S - 2>();
@@ -88,7 +91,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
                 shared_a[piece_a + (r0 * T0 + t0) * D + z / 32 * 32
                 + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
         }
-      } else
+      } else {
 #line "triangle.cu"
         for (int z = 0; z < (count - step * D < D ? count - step * D : D); z++) {
           const int j = step * D + z;
@@ -102,9 +105,11 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
                   + (z / 4 % 8 ^ (r0 * T0 + t0) % 8) * 4 + z % 4] * shared_x[piece_x + z];
           }
         }
+      }
   }
 #line "triangle.cu"
   if (H == 1 || t0 < T0) {
+    // store(y): points inside of the limits; no register holds their addresses while the loop runs
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

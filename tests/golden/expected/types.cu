@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
     bool *__restrict__ odd,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -101,6 +102,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
     }
   } else if (U0 * 2 <= 24) {
 #line "types.cu"
+    // predicate(state, odd, out): points outside of the limits do what the last ones inside do, and store nothing
     unsigned short t[U0];
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {
@@ -160,8 +162,9 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
           out[i] = value[r0];
       }
     }
-  } else
+  } else {
 #line "types.cu"
+    // predicate(state, odd, out): points inside of the limits, one by one
     for (int r0 = 0; r0 < U0; r0++) {
       const int i = o0 + r0 * T0 + t0;
       if (i < i_limit) {
@@ -172,6 +175,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
         out[i] = t >> 2;
       }
     }
+  }
 #line "types.cu"
 }
 

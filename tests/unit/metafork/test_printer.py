@@ -29,7 +29,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.own_statement import OwnStatement
+from comprehensive.metafork.own_statement import OwnCall, OwnStatement
 from comprehensive.metafork.printer import print_expr, print_program, print_region, print_stmts
 from comprehensive.metafork.sequencing import sequenced
 from comprehensive.metafork.walk import Statement, statements_in
@@ -114,8 +114,20 @@ def test_parentheses_stand_only_where_c_needs_them(tree: Expr, text: str) -> Non
 def test_an_else_stays_with_its_if() -> None:
     one, two = (Assign(A, "=", IntLiteral(k)) for k in (1, 2))
     tree = (If(A, (If(B, (one,)),), (two,)),)
-    assert print_stmts(tree) == "if (a) {\n  if (b)\n    a = 1;\n} else\n  a = 2;\n"
+    assert print_stmts(tree) == "if (a) {\n  if (b)\n    a = 1;\n} else {\n  a = 2;\n}\n"
     assert _read(print_stmts(tree)) == tree
+
+
+def test_all_branches_have_braces_or_none_has() -> None:
+    one, two = (Assign(A, "=", IntLiteral(k)) for k in (1, 2))
+    tree = (If(A, (one,), (If(B, (one,), (one, two)),)),)
+    assert (
+        print_stmts(tree)
+        == "if (a) {\n  a = 1;\n} else if (b) {\n  a = 1;\n} else {\n  a = 1;\n  a = 2;\n}\n"
+    )
+    assert print_stmts((If(A, (one,), (If(B, (one,), (two,)),)),)) == (
+        "if (a)\n  a = 1;\nelse if (b)\n  a = 1;\nelse\n  a = 2;\n"
+    )
 
 
 def _loop(*body: Statement) -> For[Statement]:
@@ -141,10 +153,22 @@ def test_statements_of_another_ir_stand_in_the_same_loops_and_branches() -> None
     loop = _loop(Meeting(), Assign(B, "=", C))
     tree = (If(A, (Meeting(),), (If(B, (loop,)),)),)
     assert print_stmts(tree, own=lambda _, margin: f"{margin}meet();\n") == (
-        "if (a) {\n  meet();\n} else if (b)\n  for (int i = 0; i < a; i++) {\n    meet();\n    b = c;\n  }\n"
+        "if (a) {\n  meet();\n} else if (b) {\n"
+        "  for (int i = 0; i < a; i++) {\n    meet();\n    b = c;\n  }\n}\n"
     )
     with pytest.raises(TypeError, match="programs have no Meeting"):
         print_stmts(tree)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(OwnCall):
+    """A statement that no program has, one call in C."""
+
+
+def test_one_call_is_a_body_without_braces() -> None:
+    assert print_stmts((_loop(Call()),), own=lambda _, margin: f"{margin}meet();\n") == (
+        "for (int i = 0; i < a; i++)\n  meet();\n"
+    )
 
 
 def test_regions_are_replaced_and_all_other_bytes_are_kept() -> None:
