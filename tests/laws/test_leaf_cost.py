@@ -1,4 +1,4 @@
-"""What a launch of a leaf takes is the same in Python and in the generated headers, whatever the tables say.
+"""A launch of a leaf costs the same in Python and in the generated headers, whatever the tables say.
 
 `machine/sites.py` counts the work of a block for commands, `templates/runtime/cf_runtime.h` for launches.  Both are
 given the same tables here, drawn at random: loops and conditions in each other, walks of any distance and width,
