@@ -23,6 +23,7 @@ from comprehensive.poly.lifting import infeasible
 from comprehensive.poly.memo import remembered, remembered_in_text
 from comprehensive.poly.model import Constraint
 from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
+from comprehensive.records import replace
 
 _Forms: TypeAlias = tuple[Polynomial, ...]
 
@@ -32,13 +33,20 @@ class Question(Struct, frozen=True):
 
     ``differs`` is ``(place, number)``: the number-th loop at that place, or for SERIAL the iterator's name.
     ``band`` restricts both references to one band.  With ``remainders`` what remainders of iterators say counts as
-    well: a set of elements that is computed without them may be larger.
+    well: a set of elements that is computed without them may be larger.  They also agree in the loops of the grid and
+    of bands over ``agreeing``.
     """
 
     shared: frozenset[Place]
     differs: tuple[Place, int | str]
     band: int | None = None
     remainders: bool = False
+    agreeing: frozenset[str] = frozenset()
+
+    def shares(self, axis: Axis) -> bool:
+        """Whether both iterations stand at the same place of a loop."""
+        is_parallel = axis.place in (Place.GRID, Place.THREAD)
+        return axis.place in self.shared or (is_parallel and axis.iterator in self.agreeing)
 
     def guard(self, reference: Reference) -> Guard:
         """The guard of a reference, as far as the question takes it into account."""
@@ -151,7 +159,7 @@ def _weights(nest: Nest) -> dict[str, Weights]:
 
 
 @remembered
-def _strangers(nest: Nest) -> dict[tuple[int, int, frozenset[Place], bool], bool]:
+def _strangers(nest: Nest) -> dict[tuple[int, int, Question], bool]:
     """Pairs that never meet, whatever loop is asked for; filled as they are found."""
     return {}
 
@@ -181,7 +189,7 @@ def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -
         return None
     strangers = _strangers(nest)
     asked = sides.question
-    key = (first.access.ordinal, second.access.ordinal, asked.shared, asked.remainders)
+    key = (first.access.ordinal, second.access.ordinal, replace(asked, differs=(Place.GRID, 0), band=None))
     if strangers.get(key):
         return "isl"
     lefts, rights = sides.of(first, places[0], primed=False), sides.of(second, places[1], primed=True)
@@ -189,7 +197,7 @@ def _separated(nest: Nest, first: Reference, second: Reference, sides: _Sides) -
         strangers[key] = all(_never_meet(nest, left, right) for left in lefts for right in rights)
         if strangers[key]:
             return "isl"
-    shared = tuple(a for a in first.axes if a.place in sides.question.shared)
+    shared = tuple(a for a in first.axes if sides.question.shares(a))
     methods: list[str] = []
     for left in lefts:
         for right in rights:
@@ -227,7 +235,7 @@ def _side(
     reference: Reference, guard: Conjunction, forms: _Forms, question: Question, *, primed: bool
 ) -> _Side:
     """The iteration of a reference; the counters that it does not share are ``primed`` on one of the two sides."""
-    free = tuple(a for a in reference.axes if a.place not in question.shared)
+    free = tuple(a for a in reference.axes if not question.shares(a))
     limits = domain(reference)
     differing = _differing(reference.axes, question.differs)
     if not primed:

@@ -307,7 +307,7 @@ class _Reader:
                 return self.read(expr.left) + self.read(expr.right)
             case "-":
                 difference = self.read(expr.left) - self.read(expr.right)
-                if self._is_unsigned(expr) and not self._is_asserted(difference):
+                if self._is_unsigned(expr) and not self._is_no_negative_one(difference):
                     raise NotPolynomialError(expr, "may wrap around, being unsigned")
                 return difference
             case "*":
@@ -329,9 +329,12 @@ class _Reader:
             case _:
                 raise NotPolynomialError(expr, f"uses the operator {expr.operator}")
 
-    def _is_asserted(self, difference: Polynomial) -> bool:
-        """Whether asserts say of a difference of scalars that it is not negative."""
-        return any(is_nonnegative(difference - fact, self._scope.lower) for fact in self._scope.facts)
+    def _is_no_negative_one(self, difference: Polynomial) -> bool:
+        """Whether what the launcher demands, or an assert, says of a difference of scalars that it is not negative."""
+        least = self._scope.lower
+        return is_nonnegative(difference, least) or any(
+            is_nonnegative(difference - fact, least) for fact in self._scope.facts
+        )
 
     def _varies(self, polynomial: Polynomial) -> bool:
         return any(symbol in self._iterators for symbol in polynomial.symbols)
@@ -477,7 +480,7 @@ class _Reader:
 
     def _may_be_negative(self, polynomial: Polynomial) -> bool:
         known = {name: 0 for name in self._iterators} | dict(self._scope.lower)
-        if self._is_asserted(polynomial):
+        if self._is_no_negative_one(polynomial):
             return False
         return any(t.coefficient < 0 for t in polynomial.terms()) or any(
             known.get(name, -1) < 0 for name in polynomial.symbols

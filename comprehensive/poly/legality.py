@@ -66,6 +66,17 @@ def serial_is_parallel(nest: Nest, band: int, iterator: str) -> Legality:
     return _verdict(nest, question, witnesses(nest, iterator))
 
 
+@remembered_in_text(256)
+def parallel_within(nest: Nest, loops: frozenset[str], around: frozenset[str]) -> bool:
+    """Whether no two conflicting iterations that agree in the loops over ``around`` differ in one over ``loops``; both
+    name loops of the grid and of bands."""
+    asked = [grid_question(number) for number, loop in enumerate(nest.grid) if loop.iterator in loops]
+    for band, threads in enumerate(nest.bands):
+        asked += [thread_question(band, k) for k, loop in enumerate(threads.loops) if loop.iterator in loops]
+    within = (replace(question, remainders=True, agreeing=around) for question in asked)
+    return all(obstacle_to(nest, question)[0] is None for question in within)
+
+
 @remembered_in_text(128)
 def threads_meet(nest: Nest) -> bool:
     """Whether barriers between bands and between steps of serial loops around them are needed.

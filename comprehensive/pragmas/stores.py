@@ -28,12 +28,12 @@ def stores_end(tokens: Sequence[Token], position: int, depth: int, sums: Abstrac
 
 
 def _is_store(tokens: Sequence[Token], position: int, sums: AbstractSet[str]) -> bool:
-    """``*result = ... s ...;`` or ``result[k] = ... s ...;``"""
+    """``*result = ... s ...;`` or ``result[k] += ... s ...;``"""
     statement = tokens[position : statement_end(tokens, position)]
     kinds = [token.type for token in statement]
-    if "ASSIGN" not in kinds or "DIRECTIVE" in kinds:
+    equals = next((k for k, kind in enumerate(kinds) if kind in ("ASSIGN", "COMPOUND")), None)
+    if equals is None or "DIRECTIVE" in kinds:
         return False
-    equals = kinds.index("ASSIGN")
     is_element = kinds[:equals] == ["STAR", "NAME"] or (
         kinds[:2] == ["NAME", "LSQB"] and kinds[equals - 1] == "RSQB"
     )

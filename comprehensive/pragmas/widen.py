@@ -7,7 +7,9 @@ ones is moved out of them: where no two conflicting iterations differ in it, the
     for (i...) for (k...) for (j...)          -->      meta_for j
       c[i][j] += a[i][k] * b[k][j];                      for (k...) c[i][j] += a[i][k] * b[k][j];
 
-A loop over strips of one that is proved to be parallel gives its place to that one (`strips.py`).
+What a directive says of a loop is taken at its word here: another loop is parallel if no two iterations conflict that
+differ in it and agree in the loops of the directive.  A loop over strips of one that is proved to be parallel gives its
+place to that one (`strips.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.structure import check_structure
-from comprehensive.poly.legality import verdicts
+from comprehensive.poly.legality import parallel_within, verdicts
 from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
 from comprehensive.pragmas.cutting import Loops, cut
@@ -66,6 +68,18 @@ def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
     """Return why the loop of the program over ``iterator``, in the grid of a nest, is not proved to be parallel."""
     found = [verdict for _, own, verdict in verdicts(nest) if user_loop(nest, own) == iterator]
     return next((verdict for verdict in found if not isinstance(verdict, Parallel)), None)
+
+
+def _is_parallel(nest: Nest, iterator: str, others: Loops) -> bool:
+    """Whether a loop in the grid of a nest is proved to be parallel, or is if those that have been there are."""
+    if doubt_of(nest, iterator) is None:
+        return True
+    around = {each.iterator for each in others.dimensions} - {iterator}
+    if any(isinstance(doubt_of(nest, each), Conflict) for each in around):
+        return False
+    called = {loop: user_loop(nest, loop) for _, loop, _ in verdicts(nest)}
+    own = frozenset(loop for loop, name in called.items() if name == iterator)
+    return parallel_within(nest, own, frozenset(loop for loop, name in called.items() if name in around))
 
 
 class _Widened(Struct, frozen=True):
@@ -106,7 +120,7 @@ def _widest(
             if made is None:
                 continue
             nest = built(program, function, replace(region, body=made[0]), made[1])
-            if nest is not None and doubt_of(nest, iterator) is None:
+            if nest is not None and _is_parallel(nest, iterator, loops):
                 yield found
 
     best = widest(loops, wider)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from comprehensive.diagnostics import CompileError, render
+from comprehensive.diagnostics import CompileError, DiagnosticSink, render
 from comprehensive.driver import Options, compile_file
+from comprehensive.loops.build import build
+from comprehensive.poly.report import check
 from tests.unit.pragmas.sources import LOOP, codes, in_function, read
 
 FOR = "#pragma omp parallel for"
@@ -129,6 +131,20 @@ def test_sums_of_floats_in_any_order_need_permission(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as failed:
         compile_file(path, Options(registers="estimate", pragma="omp"))
     assert "CF0405" in [d.code for d in failed.value.diagnostics]
+
+
+def test_the_advice_about_rows_speaks_of_no_block_that_the_program_does_not_have() -> None:
+    program, _ = read(
+        in_function(
+            f"{FOR}\n  for (size_t r = 0; r < n; r++) for (size_t k = 0; k < m; k++) a[r * ld + k] = 1;\n",
+            "size_t n, size_t m, size_t ld, float *a",
+        )
+    )
+    (nest,) = build(program, DiagnosticSink())
+    check(nest, sink := DiagnosticSink())
+    (said,) = sink.diagnostics
+    assert said.help is not None
+    assert said.help.startswith("write 'assert(ld >= m);' before the region")
 
 
 RACES = {

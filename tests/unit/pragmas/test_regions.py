@@ -166,6 +166,27 @@ def test_a_loop_stays_serial_where_nothing_proves_it_parallel(body: str) -> None
     assert nest.count("meta_for") == 2
 
 
+@pytest.mark.parametrize("place", ["i * lda + j", "i * lda + n - j"])
+def test_a_loop_joins_a_grid_where_it_is_parallel_in_each_iteration_of_the_directive(place: str) -> None:
+    body = f"for (int j = 0; j < n; j++) {{ t = 0; for (int k = 0; k < n; k++) t += b[k]; a[{place}] = t; }}"
+    text = in_function(
+        f"#pragma omp parallel for private(t)\n  for (i = 0; i < n; i++) {{ {body} }}\n",
+        "int n, int lda, float *a, const float *b, const int *c",
+    )
+    (nest,) = nests(text)
+    assert nest.count("meta_for") == 4
+
+
+@pytest.mark.parametrize("place", ["i * lda + j / 2", "j * lda + i - j", "i * lda + c[j]"])
+def test_it_stays_serial_where_it_is_not(place: str) -> None:
+    text = in_function(
+        f"#pragma omp parallel for\n  for (i = 0; i < n; i++) for (int j = 0; j < n; j++) a[{place}] += 1;\n",
+        "int n, int lda, float *a, const int *c",
+    )
+    (nest,) = nests(text)
+    assert nest.count("meta_for") == 2
+
+
 def test_a_loop_that_is_said_to_be_serial_stays_serial() -> None:
     text = in_function(
         "#pragma acc parallel loop\n  for (i = 0; i < n; i++)\n#pragma acc loop seq\n"
@@ -335,10 +356,11 @@ def test_sums_of_elements_are_atomic(update: str, atomic: bool) -> None:
     assert "meta_atomic c[i % 7] += 2;" in nest
 
 
-def test_a_sum_in_a_scalar_stays_on_the_device() -> None:
+@pytest.mark.parametrize("operator", ["=", "+="])
+def test_a_sum_in_a_scalar_stays_on_the_device(operator: str) -> None:
     body = (
         "  t = 3;\n#pragma omp parallel for reduction(+: t)\n  for (i = 0; i < n; i++)\n    t += a[i];\n"
-        "  *b = 2 * t;\n"
+        f"  *b {operator} 2 * t;\n"
     )
     parts, whole = nests(in_function(body))
     assert "float t_1_part = 0;" in parts
@@ -347,4 +369,4 @@ def test_a_sum_in_a_scalar_stays_on_the_device() -> None:
     assert "float t_1 = t;" in whole
     assert "t_1_whole += parts_of_float[i_fold];" in whole
     assert "t_1 += t_1_whole;" in whole
-    assert "b[0] = 2 * t_1;" in whole
+    assert f"b[0] {operator} 2 * t_1;" in whole
