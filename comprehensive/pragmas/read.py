@@ -24,7 +24,7 @@ from comprehensive.pragmas.constructs import Construct, construct
 from comprehensive.pragmas.cutting import cut
 from comprehensive.pragmas.directives import MODELS, Directive
 from comprehensive.pragmas.translate import Pragmas
-from comprehensive.pragmas.widen import built, doubt_of, widened
+from comprehensive.pragmas.widen import built, doubt_of, is_parallel_inside, widened
 from comprehensive.pragmas.words import words_of
 from comprehensive.records import replace
 
@@ -94,7 +94,10 @@ def _settled(
         attempt = DiagnosticSink()
         notation = Pragmas(models, frozenset(refuted))
         program = parse(source, attempt, configuration, notation)
-        doubtful = _unlike(program, notation, attempt) if attempt.has_errors else _doubtful(program, notation)
+        if attempt.has_errors:
+            doubtful = _unlike(program, notation, attempt)
+        else:
+            doubtful = _doubtful(program, notation) | _not_apart(program, notation)
         if doubtful:
             refuted |= doubtful
             continue
@@ -143,6 +146,19 @@ def _doubtful(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]
         doubts = [doubt for each in dimensions if (doubt := doubt_of(nest, each.iterator)) is not None]
         if doubts:
             found[first] = _reasons(nest, doubts[0], words_of(alone))
+    return found
+
+
+def _not_apart(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]]:
+    """Loops that are shared inside of one with a reduction, and not proved to store to elements of their own."""
+    found: dict[int, tuple[Note, ...]] = {}
+    for function in program.functions:
+        for region in {r.span.start: r for r in function.regions}.values():
+            both = notation.parted.get(region.span.start)
+            if both is None or both.claim is None or both.inner is None:
+                continue
+            if not is_parallel_inside(program, function, region, both.claim, both.inner):
+                found[both.inner.span.start] = ()
     return found
 
 

@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
 from comprehensive.metafork.ast import Declare, For, IntLiteral, MetaFor, Parameter, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText, RegionTree
-from comprehensive.metafork.walk import arrays_assigned
+from comprehensive.metafork.walk import arrays_assigned, statements_in
 from comprehensive.pragmas.clauses import reductions
 from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import Dimension, dimension
 from comprehensive.pragmas.directives import Directive
+from comprehensive.records import replace
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
 from comprehensive.reductions.operators import operator_called
 from comprehensive.reductions.split import Split, split
@@ -40,21 +42,29 @@ class Shared(Struct, frozen=True):
     """The two regions that a loop with a reduction becomes.
 
     ``first`` are the uncut loops of the one with the parts.  Where iterations store elements, ``claim`` is the loop
-    with accumulators of their own for all iterations: they must not depend on each other.
+    with accumulators of their own for all iterations: they must not depend on each other, and those of ``inner``, a
+    shared loop inside of it, must not either.
     """
 
     tree: RegionTree
     first: Loops
     claim: Loops | None
+    inner: For | None
 
 
 def shared(
-    loops: Loops, own: Sequence[Directive], called: Mapping[str, str], host: frozenset[str], name: Namer
+    loops: Loops,
+    own: Sequence[Directive],
+    called: Mapping[str, str],
+    host: frozenset[str],
+    name: Namer,
+    serial: AbstractSet[int],
 ) -> Shared | None:
     """A loop that the whole device shares; None where one thread runs it, with a warning (CF1116).
 
     ``loops`` are the one iteration around the loop and what stands in it; ``called`` are the variables of the program
-    by the names that accumulators have now.
+    by the names that accumulators have now; ``serial`` are the offsets of loops that are not shared where they store
+    elements.
     """
     text = loops.text
     at = next(k for k, s in enumerate(loops.inner) if isinstance(s, For))
@@ -66,18 +76,35 @@ def shared(
     found = accumulators(loop.body, types)
     if not isinstance(found, Obstacle) and not _are_as_said(text, own, found, called):
         return None
-    parts = split(loops.inner[:at], loop, loops.inner[at + 1 :], types, host, name)
+    before, after = loops.inner[:at], loops.inner[at + 1 :]
+    parts = split(before, loop, after, types, host, name, lambda each: each.span.start not in serial)
     if isinstance(parts, Obstacle):
         _warn(text, own, parts, called)
         return None
-    claim = None
+    claim = inner = None
     if not isinstance(found, Obstacle) and arrays_assigned(loop.body):
         kept = tuple(Declare(each.type, each.name, initial=IntLiteral(0)) for each in found)
-        claim = Loops(text, (dimension(loop, types, name),), (*kept, *loop.body))
-    return _regions(loops, parts, claim)
+        owned = _with_own(loop, loop if parts.inner is None else parts.inner, kept)
+        claim = Loops(text, (dimension(loop, types, name),), owned.body)
+        inner = next((s for s in statements_in(owned.body) if _is_at(s, parts.inner)), None)
+        assert inner is None or isinstance(inner, For)
+    return _regions(loops, parts, claim, inner)
 
 
-def _regions(loops: Loops, parts: Split, claim: Loops | None) -> Shared | None:
+def _is_at(statement: Stmt, loop: For | None) -> bool:
+    """Whether a statement is the same loop of the program, with whatever names."""
+    return loop is not None and isinstance(statement, For) and statement.span == loop.span
+
+
+def _with_own(loop: For, owner: For, kept: tuple[Stmt, ...]) -> For:
+    """The loop with definitions before everything that an iteration of ``owner``, itself or a loop in it, does."""
+    if _is_at(loop, owner):
+        return replace(loop, body=(*kept, *loop.body))
+    body = tuple(_with_own(s, owner, kept) if isinstance(s, For) else s for s in loop.body)
+    return replace(loop, body=body)
+
+
+def _regions(loops: Loops, parts: Split, claim: Loops | None, inner: For | None) -> Shared | None:
     first = Loops(loops.text, tuple(map(_dimension, parts.first)), parts.first_body)
     both = [cut(each) for each in (first, Loops(loops.text, loops.dimensions, parts.second_body))]
     bodies: list[tuple[Stmt, ...]] = []
@@ -95,7 +122,7 @@ def _regions(loops: Loops, parts: Split, claim: Loops | None) -> Shared | None:
         in_any_order=True,
         is_checked=claim is not None,
     )
-    return Shared(tree, first, claim)
+    return Shared(tree, first, claim, inner)
 
 
 def _dimension(loop: MetaFor) -> Dimension:

@@ -30,8 +30,9 @@ from comprehensive.pragmas.updates import with_updates
 
 
 class Pragmas(Struct):
-    """One reading of a file; ``refuted`` are the offsets of loops that stay serial, since no proof shows them to be
-    parallel.  ``found`` has the uncut loops of every region by the offset of its first character."""
+    """One reading of a file; ``refuted`` are the offsets of loops that stay serial, since no directive of theirs says
+    that they are parallel, and no proof shows it.  ``found`` has the uncut loops of every region by the offset of its
+    first character."""
 
     models: AbstractSet[str]
     refuted: AbstractSet[int]
@@ -87,7 +88,8 @@ class Pragmas(Struct):
             known = frozenset(
                 (*(s.name for s in scalars), *(p.name for p in text.parameters if not p.is_data))
             )
-            both = shared(loops, own, {new: old for old, new in sums.items()}, known, name)
+            called = {new: old for old, new in sums.items()}
+            both = shared(loops, own, called, known, name, self.refuted)
             if both is not None:
                 self.parted[text.keyword.start] = both
                 return both.tree._replace(scalars=(*scalars, *both.tree.scalars))

@@ -70,6 +70,16 @@ def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
     return next((verdict for verdict in found if not isinstance(verdict, Parallel)), None)
 
 
+def is_parallel_inside(
+    program: Program, function: Function, region: MetaSchedule, loops: Loops, loop: For
+) -> bool:
+    """Whether a loop that stands in the loops of a region is proved to be parallel in each iteration of these."""
+    wider = _with(loops, loop)
+    made = None if wider is None else cut(wider)
+    nest = None if made is None else built(program, function, replace(region, body=made[0]), made[1])
+    return nest is not None and _is_parallel(nest, loop.iterator, loops)
+
+
 def _is_parallel(nest: Nest, iterator: str, others: Loops) -> bool:
     """Whether a loop in the grid of a nest is proved to be parallel, or is if those that have been there are."""
     if doubt_of(nest, iterator) is None:

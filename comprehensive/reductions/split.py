@@ -10,7 +10,8 @@ In: what a point does, ``before; for (...) S; after``, with the accumulators of 
              meta_for (once < 1) {
                float s = s0, whole = 0;  for (f < i_folded) whole += parts[f];  s += whole;  *result = s; }
 
-Of a nest of such loops the outermost and an inner one are shared.  ``i_parts``, ``i_steps`` and ``i_folded`` are
+Of a nest of such loops the outermost and an inner one are shared, one that stores elements only if its iterations are
+known to store to different ones.  ``i_parts``, ``i_steps`` and ``i_folded`` are
 scalars that the launcher computes, ``parts`` is memory that it has for the time of the call.  The order is fixed: the
 same input gives the same bits.
 
@@ -20,7 +21,7 @@ latency, and 2.91 with 262144, whose combination takes 9 us instead of 5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
@@ -78,6 +79,8 @@ class Split(Struct, frozen=True):
     preconditions: tuple[Expr, ...]
     folded: Expr
     """The number of parts; 0 for a loop without iterations."""
+    inner: For | None
+    """The loop inside of the first one that is shared, too."""
 
 
 def split(
@@ -87,9 +90,10 @@ def split(
     types: Mapping[str, ScalarType],
     host: frozenset[str],
     name: Namer,
+    is_apart: Callable[[For], bool] = lambda _: False,
 ) -> Split | Obstacle:
     """The point as two regions; ``types`` are those of all names around the loop, ``host`` the scalars that host code
-    knows."""
+    knows.  ``is_apart`` says of a loop inside that stores elements whether its iterations store to different ones."""
     types = {**types, **{s.name: s.type for s in before if isinstance(s, Declare)}}
     found = accumulators(loop.body, types)
     if isinstance(found, Obstacle):
@@ -103,7 +107,7 @@ def split(
     (own,) = rename((loop,), {value.of.name: value.part for value in values})
     assert isinstance(own, For)
     types |= {value.part: value.type for value in values}
-    levels = _levels(own, values, types, host, name)
+    levels = _levels(own, values, types, host, name, is_apart)
     if isinstance(levels, Obstacle):
         return levels
     counts = counts_of(levels, host, name)
@@ -135,6 +139,7 @@ def split(
         ),
         tuple(small_enough(level) for level in levels if may_overflow(level)),
         counts.folded,
+        levels[1].loop if len(levels) > 1 else None,
     )
 
 
@@ -233,6 +238,7 @@ def _levels(
     types: Mapping[str, ScalarType],
     host: frozenset[str],
     name: Namer,
+    is_apart: Callable[[For], bool],
 ) -> tuple[Level, ...] | Obstacle:
     problem = obstacle(loop, host)
     if problem is not None:
@@ -243,7 +249,7 @@ def _levels(
     if outer is None:
         return Obstacle(f"the loop over '{loop.iterator}' runs away from its bound", loop.span)
     best: Level | None = None
-    for inner, known in _chain(loop, types, {value.part for value in values}):
+    for inner, known in _chain(loop, types, {value.part for value in values}, is_apart):
         level = _level(inner, known, name)
         if level is None or (isinstance(level.extent, IntLiteral) and level.extent.value < SHORT):
             continue
@@ -253,9 +259,10 @@ def _levels(
 
 
 def _chain(
-    loop: For, types: Mapping[str, ScalarType], found: set[str]
+    loop: For, types: Mapping[str, ScalarType], found: set[str], is_apart: Callable[[For], bool]
 ) -> Iterator[tuple[For, Mapping[str, ScalarType]]]:
-    """The loops inside of a loop that do all its work, and whose iterations but put values together."""
+    """The loops inside of a loop that do all its work, and whose iterations put values together and store elements
+    apart from each other at most."""
     while True:
         types = {**types, loop.iterator: loop.type or ScalarType.INT}
         match loop.body:
@@ -271,7 +278,7 @@ def _chain(
             or obstacle(inner, types) is not None
             or leaves_loop(inner.body, (Break,))
             or not assigned_scalars(inner.body) <= own | found
-            or not arrays_assigned(inner.body) <= own
+            or not (arrays_assigned(inner.body) <= own or is_apart(inner))
         ):
             return
         yield inner, types

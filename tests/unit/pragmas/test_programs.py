@@ -46,6 +46,19 @@ PROGRAMS = {
   result[0] = sum;
 }
 """,
+    "residual": """void residual(int n, int m, const double u[n][m], double v[n][m], double *worst)
+{
+  double most = 0.0;
+#pragma omp parallel for reduction(max: most)
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < m - 1; j++) {
+      v[i][j] = 0.25 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]);
+      double change = v[i][j] - u[i][j];
+      most = change > most ? change : most;
+    }
+  *worst += most;
+}
+""",
     "histogram": """void histogram(int n, const int *x, int h[64], unsigned total[1])
 {
 #pragma omp parallel for reduction(+: total[0:1])

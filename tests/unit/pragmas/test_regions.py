@@ -370,3 +370,23 @@ def test_a_sum_in_a_scalar_stays_on_the_device(operator: str) -> None:
     assert "t_1_whole += parts_of_float[i_fold];" in whole
     assert "t_1 += t_1_whole;" in whole
     assert f"b[0] {operator} 2 * t_1;" in whole
+
+
+STORING = (
+    "#pragma omp parallel for reduction(+: t)\n  for (i = 0; i < n; i++) for (int j = 1; j < n; j++) {{ {} }}\n"
+    "  *b = t;\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "shared"),
+    [
+        ("m[i][j] = 2 * a[j]; t += m[i][j];", 2),
+        ("a[i * n + j] *= 2; t += a[i * n + j];", 2),
+        ("m[i][j] += m[i][j - 1]; t += m[i][j];", 1),
+        ("m[i][j / 2] = a[j]; t += m[i][j / 2];", 1),
+    ],
+)
+def test_a_loop_that_stores_and_adds_up_is_shared_where_its_stores_are_apart(body: str, shared: int) -> None:
+    parts, _ = nests(in_function(STORING.format(body)))
+    assert parts.count("_part_block = 0;") == shared
