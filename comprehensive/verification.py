@@ -46,7 +46,14 @@ from comprehensive.soundness.index_data import index_uses, scattered
 from comprehensive.soundness.interpreted import difference, result
 from comprehensive.soundness.pointed import by_itself
 from comprehensive.soundness.rewritten import Rewritten
-from comprehensive.soundness.sampling import TURNS, NotSampledError, Sample, random_data, samples
+from comprehensive.soundness.sampling import (
+    TURNS,
+    NotSampledError,
+    Sample,
+    comes_to,
+    random_data,
+    samples,
+)
 from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
@@ -321,7 +328,7 @@ class _Case(Struct, frozen=True):
 
 
 class _NoMeaningError(Exception):
-    """The source has undefined behaviour wherever it was tried; the message says so."""
+    """The source does nothing that is defined wherever it was tried; the message says so."""
 
 
 def _cases(compilation: Compilation, number: int, points: int, duplicates: bool) -> tuple[_Case, ...]:
@@ -335,12 +342,16 @@ def _cases(compilation: Compilation, number: int, points: int, duplicates: bool)
     drawn = samples(function, (nest,), SEED, None, any_sign(plan), duplicates=duplicates)
     cases: list[_Case] = []
     for step, sample in enumerate(islice(drawn, points)):
+        if not comes_to(nest, sample.arguments):
+            continue
         data = random_data(function, (nest,), sample, step, duplicates=duplicates)
         expected = result(nest, sample.arguments, data, step % TURNS)
         if expected is not None:
             cases.append(_Case(sample, step % TURNS, data, expected))
     if not cases:
-        raise _NoMeaningError(f"the source has undefined behaviour at {points} random points")
+        raise _NoMeaningError(
+            f"the source has undefined behaviour, or does not come to the region, at {points} random points"
+        )
     return tuple(cases)
 
 

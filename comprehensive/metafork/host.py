@@ -218,13 +218,19 @@ class _Reader:
         return end
 
     def _loop(self, scope: HostScope, first: int, body: int) -> HostLoop | None:
-        """The loop with the first ``;`` of its header at ``first``, if the header declares one scalar."""
+        """The loop with the first ``;`` of its header at ``first``, if the header declares one scalar or gives one a
+        value."""
         second = self._extents.semicolon(first + 1, body)
-        declared = [item.name for item in scope.items if isinstance(item, HostScalar)]
-        if len(declared) != 1 or second >= body:
-            return None
-        text = LoopText(declared[0], scope.start, first, second, body, scope.end)
+        counting = [item.name for item in scope.items if isinstance(item, HostScalar)]
         exchange = self._exchanges.get(scope.start)
+        if not counting and self._tokens[scope.start + 3].type == "ASSIGN":
+            # Host code may read such a scalar behind the loop, so that no launch does all turns.
+            counting, exchange = [self._tokens[scope.start + 2].text], None
+        if len(counting) != 1 or second >= body:
+            return None
+        if not isinstance(self._scopes.binding(counting[0]), HostScalar):
+            return None
+        text = LoopText(counting[0], scope.start, first, second, body, scope.end)
         return host_loop(self._tokens, self._closings, text, self._expression, self._loses, exchange)
 
     def _simple(self, position: int) -> int:

@@ -24,7 +24,8 @@ Exchange: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class LoopText(Struct, frozen=True):
-    """Positions in ``for (int name = ...; ...; ...) ...``: of ``for``, both ``;``, after the ``)`` and after all."""
+    """Positions in ``for (int name = ...; ...; ...) ...``, with or without the type: of ``for``, both ``;``, after the
+    ``)`` and after all."""
 
     name: str
     start: int
@@ -63,7 +64,7 @@ def host_loop(
     read = {*names(start), *names(bound)}
     if text.name in read or loses(read, text.start, text.end):
         return None
-    if loses({text.name}, text.start, text.second) or loses({text.name}, text.body, text.end):
+    if loses({text.name}, text.first, text.second) or loses({text.name}, text.body, text.end):
         return None
     if _leaves_early(tokens, regions, text):
         return None

@@ -2,15 +2,21 @@
 
 In: a nest.  Out: constraints that hold at the region, and conjunctions of which one holds whenever it runs.
 Example: ``int src = t % 2, dst = (t + 1) % 2;`` are two constraints, from which ``src != dst`` follows; so does it
-from ``assert(src != dst)``.  Either way the cases are ``src < dst`` and ``src > dst``.
+from ``assert(src != dst)``.  Either way the cases are ``src < dst`` and ``src > dst``.  A loop of host code around the
+region says that its iterator is within its bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations, product
 
 from comprehensive.algebra import Polynomial
+from comprehensive.loops.access import names_read
+from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import Nest, Role
+from comprehensive.loops.sizes import sizes
+from comprehensive.metafork.ast import Binary, Expr, Name
 from comprehensive.poly.domains import complete
 from comprehensive.poly.indices import Conjunction, scope_of
 from comprehensive.poly.lifting import infeasible
@@ -25,8 +31,17 @@ _MOST_UNKNOWN = 3
 @remembered
 def stated(nest: Nest) -> tuple[Constraint, ...]:
     """Return what holds of host scalars at the region, beside the preconditions."""
-    pieces = [scope_of(nest).condition(fact).pieces for fact in nest.state.conditions]
+    pieces = [scope_of(nest).condition(fact).pieces for fact in (*nest.state.conditions, *_turning(nest))]
     return tuple(c for alternatives in pieces if len(alternatives) == 1 for c in alternatives[0])
+
+
+def _turning(nest: Nest) -> Iterator[Expr]:
+    """Yield the comparisons of loops of host code around the region, which hold in every turn."""
+    types = {s.name: s.type for s in (*nest.scalars, *nest.state.scalars)}
+    for loop in nest.state.loops:
+        header = Binary(loop.relation, Name(loop.iterator), loop.bound)
+        if names_read(header) <= types.keys() and is_exact(header, types, sizes(nest)):
+            yield header
 
 
 @remembered

@@ -256,6 +256,12 @@ def all_scalars(nest: Nest, arguments: Mapping[str, int | float], step: int = 0)
     }
 
 
+def comes_to(nest: Nest, arguments: Mapping[str, int | float]) -> bool:
+    """Whether host code comes to a region in a call with these arguments, as far as that is known."""
+    integers = {name: value for name, value in arguments.items() if isinstance(value, int)}
+    return not nest.state.loops or any(True for _ in moments(nest, integers))
+
+
 def _of_host(nest: Nest, arguments: Mapping[str, int | float], step: int) -> dict[str, int]:
     """The scalars of loops of host code around the region in one of the turns in which it runs; empty without any."""
     if not nest.state.loops:

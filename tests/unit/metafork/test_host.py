@@ -158,6 +158,13 @@ def test_a_fact_holds_until_what_it_reads_changes(body: str, facts: list[str]) -
         ("for (int t = 0; t < m; t++) { int m = 7; REGION }", []),
         ("for (int t = 0; t < rows(m); t++) REGION", []),
         ("for (int t = 0, q = 1; t < m; t++) REGION", []),
+        ("int t; for (t = 0; t < m; t++) REGION", ["t = 0; t < m; 1"]),
+        ("int t, q; for (t = 0; t < m; t++) for (q = t; q < n; q++) REGION", ["t = 0; t < m; 1", "q = t; q < n; 1"]),
+        ("int t; for (t = 0; t < m; t++) { REGION foo(&t); }", []),
+        ("int t; for (t = 0; t < m; t++) { REGION t = 2; }", []),
+        ("int t, q; for (t = 0, q = 1; t < m; t++) REGION", []),
+        ("int t, q; for (q = 0; t < m; t++) REGION", []),
+        ("for (m = 0; m < n; m++) REGION", []),
     ],
 )  # fmt: skip
 def test_a_loop_around_a_region_is_read_where_every_turn_comes_to_it(body: str, loops: list[str]) -> None:
@@ -166,6 +173,12 @@ def test_a_loop_around_a_region_is_read_where_every_turn_comes_to_it(body: str, 
         for x in regions_of(body)[-1].loops
     ]
     assert found == loops
+
+
+def test_no_launch_does_all_turns_of_a_loop_whose_scalar_is_known_behind_it() -> None:
+    (inside,) = regions_of("for (int t = 0; t < m; t++) REGION")[-1].loops
+    (outside,) = regions_of("int t; for (t = 0; t < m; t++) REGION")[-1].loops
+    assert (inside.regions, outside.regions) == (1, 0)
 
 
 def test_asserts_are_parts_of_the_body_also_where_they_are_not_understood() -> None:

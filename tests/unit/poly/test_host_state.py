@@ -47,6 +47,18 @@ def test_two_halves_of_one_array_are_proved_apart() -> None:
     assert all(isinstance(v, Parallel) for _, v in parallel_loops(subject))
 
 
+@pytest.mark.parametrize(("bound", "is_proved"), [("n", True), ("n + 1", False)])
+def test_the_bound_of_a_loop_of_host_code_tells_elements_apart(bound: str, is_proved: bool) -> None:
+    statement = "a[i * n + t] += a[i * n - 1];"
+    program = parse_clean(
+        f"void f(int n, int B, float *a) {{ int dim = (n - 1 + B - 1) / B; for (int t = 0; t < {bound} - 1; ++t) {{"
+        " meta_schedule { meta_for (int v = 0; v < dim; v++) meta_for (int u = 0; u < B; u++) {"
+        f"   int i = v * B + u + 1; if (i < n) {statement} }} }} }} }}"
+    )
+    verdicts = parallel_loops(build(program, DiagnosticSink())[0])
+    assert all(isinstance(v, Parallel) for _, v in verdicts) == is_proved
+
+
 def test_an_assert_about_arguments_is_a_case_split() -> None:
     statement = "a[T][i] = a[m][i - 1];"
     apart = region("", statement, "float a[9][n]", around="assert(T != m); ")

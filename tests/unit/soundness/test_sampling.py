@@ -9,7 +9,7 @@ import pytest
 
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.soundness.emulated import build, run_leaves
-from comprehensive.soundness.sampling import NotSampledError, Sample, all_scalars, samples
+from comprehensive.soundness.sampling import NotSampledError, Sample, all_scalars, comes_to, samples
 from comprehensive.soundness.signs import any_sign
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.verification import to_text, verify
@@ -132,6 +132,12 @@ def test_a_loop_of_host_code_is_in_one_of_its_turns(tmp_path: Path) -> None:
         (6, 3, 3),
         (2, 1, 1),
     ]
+
+
+def test_a_call_may_come_to_no_turn_of_a_loop_of_host_code(tmp_path: Path) -> None:
+    (plan,) = compiled(tmp_path, WAVEFRONT).plan.functions
+    (region,) = plan.regions
+    assert [comes_to(region.nest, {"n": n, "B": 2}) for n in (0, 1, 2)] == [False, True, True]
 
 
 def test_an_element_that_only_turns_of_the_loop_have_is_checked(tmp_path: Path) -> None:
