@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from msgspec import Struct
 
 from comprehensive.kernel_ir.instructions import is_fused, of_function, of_operator, waits_of
@@ -17,6 +18,7 @@ from comprehensive.metafork.ast import Expr
 from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.depth import LOADED, Data, depth_of, taken_for
 from comprehensive.model.integers import calculate
+from comprehensive.model.looked_up import LINEAR
 from comprehensive.model.thread_values import Value
 from comprehensive.records import replace
 
@@ -47,7 +49,10 @@ class Arithmetic(Struct, frozen=True):
             self._done(of_operator(operator), times, active)
             found = self._deeper(left[1], right[1], waits_of(operator))
         likes = taken_for(left[1]), taken_for(right[1])
-        is_known = all(like is not None for like in likes)
+        differ = any(
+            isinstance(value, Data) and isinstance(value.like, np.ndarray) for _, value in (left, right)
+        )
+        is_known = all(like is not None for like in likes) and (operator in LINEAR or not differ)
         return replace(found, like=calculate(operator, *likes)) if is_known else found
 
     def called(self, function: str, values: Sequence[Value], times: float, active: Mask | None) -> Data:

@@ -69,6 +69,7 @@ from comprehensive.model.arithmetic import Arithmetic
 from comprehensive.model.depth import LOADED, Data, forget, taken_for
 from comprehensive.model.evaluation import Element, expressions_of
 from comprehensive.model.integers import calculate, is_unsigned, kept
+from comprehensive.model.looked_up import Places
 from comprehensive.model.moved_bytes import Copies
 from comprehensive.model.thread_values import Value, converted, merged, vector_of
 from comprehensive.model.touch import Touch
@@ -76,8 +77,6 @@ from comprehensive.model.turns import FIRST_TURNS, SAMPLES, TURNS_OF_DATA, later
 
 MATRIX_ROW = 8
 """The elements of a row of a matrix that a thread gives the address of (`LoadMatrices`)."""
-FAR = 1 << 13
-"""The least distance between integers that are looked up in different places, as far as it is known."""
 BEGIN = Name("the first element")
 """The place of the first access of a statement; no name of a kernel."""
 
@@ -130,7 +129,7 @@ class Walk:
         self._copies = Copies(self.tally, self._number)
         self._arithmetic = Arithmetic(self.tally, ScalarType.DOUBLE in self._data.values())
         self.registers: dict[Element, Data] = {}
-        self._looked_up: dict[tuple[str, int], int] = {}
+        self._looked_up = Places()
 
     def work(self) -> Work:
         """Return all that has been counted."""
@@ -411,8 +410,9 @@ class Walk:
         base, type = self._shared.get(array, (0, self._data.get(array, ScalarType.FLOAT)))
         begin = None if offset is None else base + offset * type.size_bytes
         found = LOADED
-        if isinstance(begin, int) and type.is_integer:
-            found = Data(like=self._looked_up.setdefault((array, begin), FAR * len(self._looked_up)))
+        # A watcher is told that data decides where threads may or may not look up the same.
+        if type.is_integer and (isinstance(begin, int) or (begin is not None and self._watch is None)):
+            found = Data(like=self._looked_up.at(array, begin))
         width = elements * type.size_bytes
         if self._watch is not None:
             self._watch(Touch(reference, array in self._shared, stores, begin, width, self._active, times))

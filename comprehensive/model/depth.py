@@ -3,8 +3,8 @@
     a * b + c    -->  Data(2): a product, and a sum that waits for it
 
 The depth is how many instructions of a region wait for each other before the number is there.  At the end of the region
-everything is there (:func:`forget`).  Of an integer that all threads look up at the same place it is known besides that
-it is the same for all of them::
+everything is there (:func:`forget`).  Of an integer that threads look up it is known besides that it is the same for
+those that do so at the same place::
 
     row = at[l];  table[row * n + threadIdx.x]    -->  neighbouring threads read neighbours, wherever that is
 """

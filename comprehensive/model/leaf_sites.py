@@ -55,9 +55,10 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.terms import plus, times
 from comprehensive.metafork.walk import all_statements_in, assigned_scalars
-from comprehensive.model.depth import LOADED, Data, depth_of, forget
+from comprehensive.model.depth import LOADED, Data, depth_of, forget, taken_for
 from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import Value, data_of, integer_of, is_of_data, without_casts
+from comprehensive.model.looked_up import calculated, looked_up, with_likes
 from comprehensive.model.turns import TURNS_OF_DATA
 from comprehensive.plan.profile import Profile
 from comprehensive.records import replace
@@ -353,18 +354,26 @@ class _Walk:
     def _unknown(self, body: tuple[KernelStmt, ...], environment: dict[str, Value]) -> None:
         """Forget the values that the body changes, since they differ from turn to turn."""
         for name in assigned_scalars(body):
-            if name in environment and not isinstance(environment[name], Data):
-                environment[name] = LOADED
+            if name in environment:
+                environment[name] = Data(depth_of(environment[name]))
 
     # --- expressions
 
     def _index(self, expr: Expr, environment: Mapping[str, Value]) -> Value:
         """An integer over scalars, block, thread and turns; Data where data decides."""
-        if any(isinstance(environment.get(name), Data) for name in names_read(expr)):
+        plain = without_casts(expr)
+        values = {name: environment[name] for name in names_read(plain) if name in environment}
+        integers = {name: taken_for(value) for name, value in values.items()}
+        if None in integers.values():
             return LOADED
-        integers = {name: value for name, value in environment.items() if not isinstance(value, Data)}
-        found = substitute(substitute(without_casts(expr), integers), self.constants)
-        return LOADED if is_of_data(found) else found
+        data = frozenset(name for name, value in values.items() if isinstance(value, Data))
+        looked = with_likes(plain, self.types, data)
+        if looked is None:
+            return LOADED
+        found = substitute(substitute(looked, integers), self.constants)
+        if is_of_data(found):
+            return LOADED
+        return Data(like=found) if data or looked != plain else found
 
     def _value(self, expr: Expr, context: int, environment: Mapping[str, Value]) -> Value:
         match expr:
@@ -382,10 +391,11 @@ class _Walk:
                 if expr.array not in self.arrays:
                     return LOADED
                 self._access(expr, context, environment)
-                return LOADED
+                is_integer = self.types[expr.array].is_integer
+                return looked_up(self._index(expr.subscripts[0], environment)) if is_integer else LOADED
             case Unary():
                 value = self._value(expr.operand, context, environment)
-                return value if isinstance(value, Data) else Unary(expr.operator, value)
+                return Data(value.depth) if isinstance(value, Data) else Unary(expr.operator, value)
             case Binary():
                 left, right = (self._value(e, context, environment) for e in (expr.left, expr.right))
                 if isinstance(left, Data) or isinstance(right, Data):
@@ -414,9 +424,10 @@ class _Walk:
     def _computed(self, operator: str, left: _Operand, right: _Operand, context: int) -> Data:
         """Arithmetic on data: a product that is added is one instruction, which has been counted."""
         depth = max(depth_of(left[1]), depth_of(right[1]))
+        like = calculated(operator, left[1], right[1])
         if any(isinstance(value, Data) and is_fused(operator, written) for written, value in (left, right)):
-            return Data(depth)
-        return self._after(depth, of_operator(operator), context, waits_of(operator))
+            return Data(depth, like)
+        return replace(self._after(depth, of_operator(operator), context, waits_of(operator)), like=like)
 
     def _after(self, depth: int, instructions: int, context: int, waits: int | None = None) -> Data:
         """Count instructions, whose result is waited for as long as for so many unless ``waits`` says otherwise."""
@@ -445,14 +456,16 @@ class _Walk:
         if isinstance(subscript, Data):
             for s in reference.subscripts:
                 self._value(s, context, environment)
+        place = None if is_shared and isinstance(subscript, Data) else taken_for(subscript)
+        if place is None:
             threads, steps = (UNKNOWN,) * 3, tuple((c, 0) for c, _ in loops)
             grid, origin = (UNKNOWN,) * 3, 0
         else:
-            threads = self.numbers.three("threadIdx", subscript)
-            steps = tuple((c, self.numbers.distance(subscript, turn)) for c, turn in loops)
-            grid = (0, 0, 0) if is_shared else self.numbers.three("blockIdx", subscript)
+            threads = self.numbers.three("threadIdx", place)
+            steps = tuple((c, self.numbers.distance(place, turn)) for c, turn in loops)
+            grid = (0, 0, 0) if is_shared else self.numbers.three("blockIdx", place)
             origin = (
-                0 if is_shared else self.numbers.position(self.numbers.simple(self.numbers.origin(subscript)))
+                0 if is_shared else self.numbers.position(self.numbers.simple(self.numbers.origin(place)))
             )
         found = Access(
             context,
@@ -467,8 +480,8 @@ class _Walk:
             (grid[0], grid[1], grid[2]),
             (origin,),
         )
-        key = (self.region.number, array, stores, subscript)
-        if key in self.seen and not isinstance(subscript, Data):
+        key = (self.region.number, array, stores, place)
+        if key in self.seen and place is not None:
             return  # the compiler reads an element once
         self.seen[key] = len(self.accesses)
         self.region.stores |= stores and not is_shared

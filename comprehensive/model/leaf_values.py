@@ -1,6 +1,7 @@
 """Values in the code of a leaf as its profile sees them: integers that a launch knows, and data that it does not.
 
-An integer stays an expression; of data only its depth is kept.
+An integer stays an expression; of data its depth is kept, and of integers that are looked up what they may be taken
+for.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ def integer_of(value: Value) -> Expr:
 
 
 def data_of(value: Value) -> Data:
-    """The value as data: an integer that is converted is there at once."""
-    return value if isinstance(value, Data) else LOADED
+    """The value as floating-point data: an integer that is converted is there at once."""
+    return Data(value.depth) if isinstance(value, Data) else LOADED
 
 
 def without_casts(expr: Expr) -> Expr:

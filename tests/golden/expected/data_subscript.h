@@ -122,7 +122,7 @@ static inline cf_count gather_leaf_cost(int leaf, const cf_machine *machine, int
     static const cf_region cf_regions[] = { { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
       { 0, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* index, read */
-      { 0, 0, 1, 4, 0, 0, { -1, -1, -1 }, { 4, 1, 1 }, { -1, -1, -1 }, 0, 0, 0, 1 }, /* x, read */
+      { 0, 0, 1, 4, 0, 0, { 5, 0, 0 }, { 4, 1, 1 }, { 6, 0, 0 }, 0, 0, 0, 1 }, /* x, read */
       { 0, 0, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* y, written */
     };
     static const short cf_origins[] = { 0, -1 };
@@ -130,7 +130,9 @@ static inline cf_count gather_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n2 = cf_div(B, 2);
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B), 1), B), 2);
     const long long cf_n4 = B;
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
+    const long long cf_n5 = 16777217;
+    const long long cf_n6 = cf_mul(16777217, B);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
     const cf_leaf_shape cf_shape_of =
         { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
@@ -156,10 +158,10 @@ static inline cf_count gather_tile_cost(int cf_number, const cf_machine *machine
   static const cf_tile_work cf_works[] = {
     /* T0 = 256, U0 = 4, M = 8 */
     { { 288, 0, 1088, 40960, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 264, 0, 832, 30752, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 264, 0, 832, 30720, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
     /* T0 = 256, U0 = 2, M = 8 */
     { { 144, 0, 544, 20480, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
-        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 132, 0, 540, 19456, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 132, 0, 416, 15360, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 },
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
