@@ -356,25 +356,23 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
 
 
 def _defaults_lines(found: Defaults) -> list[str]:
-    """Return lines on what the launcher takes without parameters, and on the next best.
-
-    The best that lead to other leaves follow.
-    """
+    """Return lines on what the launcher takes without parameters, the next best, and the best with other leaves."""
     if found.chosen is None:
         return ["  without parameters the launcher finds none that can be launched"]
     ranked = sorted((t for t in found.tried if t is not found.chosen), key=lambda tried: tried.order)
-    shown = ranked[:NEXT_BEST]
+    shown = ranked[:NEXT_BEST] if found.chosen.leaves else []
     for tried in ranked:
         if tried.leaves not in {t.leaves for t in (found.chosen, *shown)}:
             shown.append(tried)
-    lines = [
-        f"  without parameters the launcher takes {_tried(found.chosen)}; the next ones that it looked at:"
-    ]
-    return [*lines, *(f"      {_tried(tried)}" for tried in shown)] if shown else [lines[0].partition(";")[0]]
+    taken = f"  without parameters the launcher takes {_tried(found.chosen)}"
+    others = [f"      {_tried(tried)}" for tried in shown]
+    return [f"{taken}; the next ones that it looked at:", *others] if shown else [taken]
 
 
 def _tried(tried: Tried) -> str:
     parameters = ", ".join(f"{name} = {value}" for name, value in tried.parameters.items())
+    if not tried.leaves:
+        return f"{parameters}, of which it knows no more: host code computes sizes of regions in a loop"
     leaves = " and ".join(f"leaf {number}" for number in dict.fromkeys(tried.leaves))
     left = f", {tried.left_out} points left out" if tried.left_out else ""
     return f"{parameters} ({leaves}, {tried.leaf_cycles} cycles{left})"
