@@ -15,6 +15,7 @@ from comprehensive.poly.domains import Place, references, term_text
 from comprehensive.poly.memo import remembered_in_text
 from comprehensive.poly.model import Conflict, Legality, Parallel, Undecided
 from comprehensive.poly.repeats import indices_of, repeats
+from comprehensive.poly.still import with_still_elements
 from comprehensive.poly.taint import data_dependent
 from comprehensive.poly.witnesses import Witnesses, witnesses
 from comprehensive.records import replace
@@ -74,7 +75,8 @@ def parallel_within(nest: Nest, loops: frozenset[str], around: frozenset[str]) -
     for band, threads in enumerate(nest.bands):
         asked += [thread_question(band, k) for k, loop in enumerate(threads.loops) if loop.iterator in loops]
     within = (replace(question, remainders=True, agreeing=around) for question in asked)
-    return all(obstacle_to(nest, question)[0] is None for question in within)
+    still = with_still_elements(nest, around)
+    return all(obstacle_to(still, question)[0] is None for question in within)
 
 
 @remembered_in_text(128)

@@ -166,7 +166,9 @@ def test_a_loop_stays_serial_where_nothing_proves_it_parallel(body: str) -> None
     assert nest.count("meta_for") == 2
 
 
-@pytest.mark.parametrize("place", ["i * lda + j", "i * lda + n - j"])
+@pytest.mark.parametrize(
+    "place", ["i * lda + j", "i * lda + n - j", "c[i] * n + j", "(c[c[i]] + 1) * lda - j"]
+)
 def test_a_loop_joins_a_grid_where_it_is_parallel_in_each_iteration_of_the_directive(place: str) -> None:
     body = f"for (int j = 0; j < n; j++) {{ t = 0; for (int k = 0; k < n; k++) t += b[k]; a[{place}] = t; }}"
     text = in_function(
@@ -177,7 +179,9 @@ def test_a_loop_joins_a_grid_where_it_is_parallel_in_each_iteration_of_the_direc
     assert nest.count("meta_for") == 4
 
 
-@pytest.mark.parametrize("place", ["i * lda + j / 2", "j * lda + i - j", "i * lda + c[j]"])
+@pytest.mark.parametrize(
+    "place", ["i * lda + j / 2", "j * lda + i - j", "i * lda + c[j]", "c[i] + c[i + j] + j"]
+)
 def test_it_stays_serial_where_it_is_not(place: str) -> None:
     text = in_function(
         f"#pragma omp parallel for\n  for (i = 0; i < n; i++) for (int j = 0; j < n; j++) a[{place}] += 1;\n",
