@@ -18,7 +18,9 @@ from msgspec import Struct
 
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Assign, Call, Conditional, Index, Name, ScalarType, Stmt
-from comprehensive.reductions.operators import Operator, update_of
+from comprehensive.metafork.terms import conjunction, conjuncts
+from comprehensive.records import replace
+from comprehensive.reductions.operators import Operator, mentions, update_of
 
 EXTREMES = ("max", "min")
 
@@ -50,9 +52,12 @@ def any_order_of(
 
     With ``sums_round`` sums and products of floating-point numbers may be rounded in another way than the source's.
     """
-    update = update_of(statement)
+    always = _without_guards(statement)
+    update = update_of(always)
     if update is None or not isinstance(update.target, Name):
         return None
+    if always != statement and update.operator.is_logical:
+        return None  # a loop that does nothing makes no 1 of 5
     name, operator = update.target.identifier, update.operator
     type, values = types[name], [type_of(value, types) for value in update.read]
     if type.is_integer:
@@ -65,10 +70,29 @@ def any_order_of(
         return AnyOrder(name, type, operator)
     if operator.symbol not in EXTREMES or set(values) != {type}:
         return None
-    match statement:
+    match always:
         case Assign(value=Call(function=function)):
             return AnyOrder(name, type, operator, function=function)
         case Assign(target=target, value=Conditional(then=then)) if then != target:
             return AnyOrder(name, type, operator, zeros=True)
         case _:
             return None
+
+
+def _without_guards(statement: Stmt) -> Stmt:
+    """Return the statement as it is where it does something, if conditions that do not read its target decide that.
+
+    ``m = c && x > m ? x : m  -->  m = x > m ? x : m``;  ``s = c ? s + x : s  -->  s = s + x``
+    """
+    match statement:
+        case Assign(target=target, operator="=", value=Conditional(otherwise=otherwise) as choice) if (
+            otherwise == target
+        ):
+            parts = list(conjuncts(choice.condition))
+            own = [part for part in parts if mentions(part, target)]
+            if len(own) == len(parts):
+                return statement
+            value = replace(choice, condition=conjunction(own)) if own else choice.then
+            return replace(statement, value=value)
+        case _:
+            return statement

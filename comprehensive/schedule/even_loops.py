@@ -39,20 +39,23 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import map_expressions, with_bodies
-from comprehensive.metafork.walk import subexpressions
+from comprehensive.metafork.walk import elements_in, subexpressions
 from comprehensive.records import replace
 from comprehensive.schedule.conditions_inside import conditions_inside, under
 from comprehensive.schedule.equalize import slope
 from comprehensive.schedule.legality import types_in
 
 
-def with_even_loops(nest: Nest, tile: RegisterTile) -> RegisterTile:
-    """Return the tile with loops that all points do, and no conditions around them, as far as it can be had."""
+def with_even_loops(nest: Nest, tile: RegisterTile, *, stores: bool = False) -> RegisterTile:
+    """Return the tile with loops that all points do, and no conditions around them, as far as it can be had.
+
+    ``stores`` says whether loops may assign elements under conditions.
+    """
     types = types_in(nest, tile)
     alternatives: list[Alternative] = []
     for alternative in tile.alternatives:
-        even = _Even(nest, types, {c.name: c.limit for c in (*tile.coordinates, *tile.batch)})
-        body = conditions_inside(even.all(alternative.body), types)
+        even = _Even(nest, types, {c.name: c.limit for c in (*tile.coordinates, *tile.batch)}, stores)
+        body = conditions_inside(even.all(alternative.body), types, stores=stores)
         alternatives.append(alternative if body == alternative.body else replace(alternative, body=body))
     return replace(tile, alternatives=tuple(alternatives))
 
@@ -62,6 +65,7 @@ class _Even(Struct, frozen=True):
     types: Mapping[str, ScalarType]
     limits: Mapping[str, Expr]
     """The coordinates, and the iterators of the loops around, each with its limit."""
+    stores: bool
 
     def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         return tuple(
@@ -89,7 +93,7 @@ class _Even(Struct, frozen=True):
         if not names <= self._scalars | set(self.limits) or not self._is_signed(loop.bound):
             return loop
         ring = Ring()
-        for shift in (*self._begins(ring, loop), Polynomial.constant(0)):
+        for shift in (*self._begins(ring, loop), *self._added(ring, loop), Polynomial.constant(0)):
             found = self._with(ring, loop, shift)
             if found is not None:
                 return found
@@ -119,6 +123,22 @@ class _Even(Struct, frozen=True):
                 found += [Polynomial.symbol(symbol) - ring.read(each) for each in around_point]
         return found
 
+    def _added(self, ring: Ring, loop: For) -> list[Polynomial]:
+        """Return what subscripts add to the iterator that differs between points, if it is the same in all of them:
+        of ``for (j < n - i) s += a[i + j]`` the steps are those of a loop over ``n`` that the point begins late."""
+        name = loop.iterator
+        found: set[Polynomial] = set()
+        for reference in elements_in(loop.body):
+            for value in map(ring.read, reference.subscripts):
+                if name in ring.names_in(value):
+                    rest = value.coefficient(name, 0)
+                    if value.degree(name) != 1 or value.coefficient(name, 1) != 1:
+                        return []
+                    found.add(
+                        rest - ring.read(substitute(ring.write(rest), dict.fromkeys(self.limits, ZERO)))
+                    )
+        return [shift for shift in found if len(found) == 1 and not shift.is_constant]
+
     def _with(self, ring: Ring, loop: For, shift: Polynomial) -> For | None:
         """Return the loop that begins so many steps earlier; None where that has no known number of steps."""
         iterator = Polynomial.symbol(loop.iterator)
@@ -139,7 +159,7 @@ class _Even(Struct, frozen=True):
         body = map_indices(
             tuple(body), lambda e: replace(e, subscripts=tuple(map(_simplified, e.subscripts)))
         )
-        inside = under(conjunction(conditions), body, self.types)
+        inside = under(conjunction(conditions), body, self.types, stores=self.stores)
         return None if inside is None else replace(loop, bound=bound, body=inside)
 
     def _most(self, ring: Ring, value: Polynomial) -> Expr | None:

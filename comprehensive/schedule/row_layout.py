@@ -175,7 +175,7 @@ class ResidentRows:
             return True
         if self.distribution.in_pieces or not all(s.place.is_row for s in steps):
             return False
-        sure = [s.place.offset for s in steps if s.access.always]
+        sure = [s.place.offset for s in self._of_whole_rows(steps)]
         if not sure or any(not (s.place.offset - sure[0]).is_constant for s in steps):
             return False
         begin = min(sure, key=lambda offset: (offset - sure[0]).constant_value())
@@ -192,6 +192,16 @@ class ResidentRows:
         if writes:
             return bool(read) and len(read | writes) > 1
         return len(read) > 1 and self._is_of_points(key)
+
+    def _of_whole_rows(self, steps: Sequence[Step]) -> list[Step]:
+        """Return the steps that come to elements which are there in all of them: since the program comes to them, or
+        within the declared extents."""
+        always = [s for s in steps if s.access.always]
+        return always or [s for s in steps if self._is_there(s.access)]
+
+    def _is_there(self, access: Access) -> bool:
+        is_data = self.references.is_data(access.reference.array)
+        return is_data and access.loop is not None and self.references.is_there(access.reference, access.loop)
 
     def _is_used_otherwise(self, key: Key) -> bool:
         """Whether a part of a row that is assigned is used in another way, as x[j] where x[j - 1] is read.
@@ -215,7 +225,7 @@ class ResidentRows:
         return {c.name for c in self.tile.coordinates}
 
     def _row(self, key: Key, steps: Sequence[Step]) -> Row:
-        sure = [s for s in steps if s.access.always]
+        sure = self._of_whole_rows(steps)
         least = min(sure, key=lambda s: (s.place.offset - sure[0].place.offset).constant_value())
         loop = least.access.loop
         assert loop is not None

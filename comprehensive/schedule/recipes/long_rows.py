@@ -27,6 +27,7 @@ from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.distribute import Distribution, distribution_of, row_loops
+from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.flatten import flattened
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.operands import loop_of, loops_of
@@ -45,13 +46,14 @@ class LongRows(Struct, frozen=True):
         return "split long rows" if self.in_another_order else "long rows"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        if loop_of(tile) is None or not loops_of(nest, tile):
+        even = with_even_loops(nest, tile, stores=True)
+        if loop_of(tile) is None or not loops_of(nest, even):
             return None
         if len(tile.alternatives) > 1:
             return NotApplicable("there is a serial loop under a condition")
         if is_reduction(nest, tile) or _is_product(nest, tile):
             return None
-        tile = accumulated(nest, flattened(nest, with_inner(tile, 1)))
+        tile = accumulated(nest, flattened(nest, with_inner(even, 1)))
         tile = replace(tile, reassociated=self.in_another_order)
         distribution = _distribution(nest, tile)
         if isinstance(distribution, str):

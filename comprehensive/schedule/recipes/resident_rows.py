@@ -29,9 +29,11 @@ from comprehensive.schedule.accumulate import accumulated
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import TileContext
 from comprehensive.schedule.distribute import distribution_of, row_loops
+from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.instances import Instance, for_wide_elements, table
 from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
 from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.recipes.rows import Rows
 from comprehensive.schedule.row_layout import ResidentRows
 from comprehensive.schedule.row_numbers import with_row_numbers_inside
 from comprehensive.schedule.row_phases import RowPhases
@@ -46,15 +48,17 @@ class ResidentLoops(Struct, frozen=True):
         return "split resident rows" if self.in_another_order else "resident rows"
 
     def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
-        loop = loop_of(tile)
-        if loop is None or not loops_of(nest, tile):
+        even = with_even_loops(nest, tile, stores=True)
+        if loop_of(tile) is None or not loops_of(nest, even):
             return None
         body, *others = (alternative.body for alternative in tile.alternatives)
         if others:
             return NotApplicable("there is a serial loop under a condition")
         if is_reduction(nest, tile) and len(tile.coordinates) > 1:
             return None  # points share operands, which go through shared memory in pieces
-        tile = replace(accumulated(nest, with_inner(tile, 1)), reassociated=self.in_another_order)
+        if even != tile and isinstance(Rows().fit(nest, tile), RegisterTile):
+            return None  # blocks do the steps that some of their points do, and no others
+        tile = replace(accumulated(nest, with_inner(even, 1)), reassociated=self.in_another_order)
         body = tile.alternatives[0].body
         distribution = distribution_of(nest, tile, body)
         if isinstance(distribution, str):

@@ -420,6 +420,105 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) reductions_1_t
 #line "reductions.cu"
 }
 
+template <int T1, int U1, int D, int S, int M>
+__global__ void __launch_bounds__(T1 * D, CF_BLOCKS(T1 * D, M)) reductions_1_tile1(
+    const float *__restrict__ a,
+    float *__restrict__ parts_of_float,
+    float *__restrict__ parts_of_float_1,
+    long a_stride0,
+    long parts_of_float_stride0,
+    long parts_of_float_1_stride0,
+    int n,
+    int m,
+    float most,
+    int j_parts,
+    int j_steps,
+    int i_parts,
+    int j_part_limit,
+    int i_turn_j_turn_limit)
+{
+  static_assert(8 % T1 == 0 && U1 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
+  CF_SHARED(cf_pieces);  // 2*T1*D words of 4 bytes
+  const int tiles = (j_part_limit + (T1 * U1 - 1)) / (T1 * U1);
+  const int block = blockIdx.x % tiles;
+  const int i_part = blockIdx.x / tiles;
+  const int t0 = threadIdx.x % T1;
+  const int lane = threadIdx.x / T1;
+  const int o0 = block * (T1 * U1);
+  float *const parts_norm_1_part = (float *)cf_pieces;
+  float *const parts_most_1_part = (float *)(cf_pieces + T1 * D * 4);
+  const int point = o0 + t0;
+  const int j_part = point < j_part_limit ? point : j_part_limit - 1;
+#line 10 "reductions.c"
+  float most_1 = most;
+#line 10 "reductions.c"
+  float norm_1_part = 0;
+#line 10 "reductions.c"
+  float most_1_part = most_1;
+#line "reductions.cu"
+  // distribute(a): the lanes of a row share the steps of i and j
+  if (lane != 0)
+    norm_1_part = 0;
+  const float most_1_part_before = most_1_part;
+#line 10 "reductions.c"
+  for (int i_turn_j_turn = lane; i_turn_j_turn < i_turn_j_turn_limit; i_turn_j_turn += D) {
+#line "reductions.cu"
+    const int i_turn = i_turn_j_turn / j_steps;
+    const int j_turn = i_turn_j_turn % j_steps;
+#line 12 "reductions.c"
+    norm_1_part = i_turn * i_parts + i_part < n && j_turn * j_parts + j_part < m
+        ? norm_1_part
+        + a[((long)i_turn * i_parts + i_part) * a_stride0 + ((long)j_turn * j_parts + j_part)]
+        * a[((long)i_turn * i_parts + i_part) * a_stride0 + ((long)j_turn * j_parts + j_part)]
+        : norm_1_part;
+#line 14 "reductions.c"
+    most_1_part = i_turn * i_parts + i_part < n && j_turn * j_parts + j_part < m
+        ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+        + ((long)j_turn * j_parts + j_part)]) > most_1_part
+        ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+        + ((long)j_turn * j_parts + j_part)]) : most_1_part : most_1_part;
+  }
+#line "reductions.cu"
+  parts_norm_1_part[threadIdx.x] = norm_1_part;
+  parts_most_1_part[threadIdx.x] = most_1_part;
+  __syncthreads();
+  for (int reach = 1; reach < D; reach += reach) {
+    if (lane % (2 * reach) == 0) {
+      parts_norm_1_part[threadIdx.x] += parts_norm_1_part[threadIdx.x + reach * T1];
+      parts_most_1_part[threadIdx.x] = parts_most_1_part[threadIdx.x + reach * T1]
+          > parts_most_1_part[threadIdx.x] ? parts_most_1_part[threadIdx.x + reach * T1]
+          : parts_most_1_part[threadIdx.x];
+    }
+    __syncthreads();
+  }
+  norm_1_part = parts_norm_1_part[t0];
+  most_1_part = parts_most_1_part[t0];
+  if (__builtin_expect(most_1_part == 0, 0)) {
+    most_1_part = most_1_part_before;
+#line 10 "reductions.c"
+    for (int i_turn_j_turn = 0; i_turn_j_turn < i_turn_j_turn_limit; i_turn_j_turn++) {
+#line "reductions.cu"
+      const int i_turn = i_turn_j_turn / j_steps;
+      const int j_turn = i_turn_j_turn % j_steps;
+#line 14 "reductions.c"
+      most_1_part = i_turn * i_parts + i_part < n && j_turn * j_parts + j_part < m
+          ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+          + ((long)j_turn * j_parts + j_part)]) > most_1_part
+          ? fabsf(a[((long)i_turn * i_parts + i_part) * a_stride0
+          + ((long)j_turn * j_parts + j_part)]) : most_1_part : most_1_part;
+    }
+  }
+#line "reductions.cu"
+  if (lane == 0 && point < j_part_limit)
+#line 10 "reductions.c"
+    parts_of_float[i_part * parts_of_float_stride0 + j_part] = norm_1_part;
+#line "reductions.cu"
+  if (lane == 0 && point < j_part_limit)
+#line 10 "reductions.c"
+    parts_of_float_1[i_part * parts_of_float_1_stride0 + j_part] = most_1_part;
+#line "reductions.cu"
+}
+
 template <int T0, int U0, int D, int S, int M, int cf_together>
 __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_2_tile(
     float *__restrict__ r,
@@ -755,6 +854,48 @@ static int reductions_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance
   return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
+static int reductions_1_tile1_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int U1, int D,
+    const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, float most, int j_parts, int j_steps,
+    int i_parts, int i_steps)
+{
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reductions_1_tile1<1, 1, 1024, 8192, 1>), {} },
+    { CF_KERNEL(reductions_1_tile1<1, 1, 256, 4096, 4>), {} },
+    { CF_KERNEL(reductions_1_tile1<4, 1, 128, 2048, 3>), {} },
+    { CF_KERNEL(reductions_1_tile1<8, 1, 32, 512, 6>), {} },
+  };
+  const long long cf_given_a_stride0_wide = m;
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "m")) return cf_state->status;
+  const long long cf_given_parts_of_float_stride0_wide = j_parts;
+  long cf_given_parts_of_float_stride0 = (long)cf_given_parts_of_float_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_parts_of_float_stride0_wide, (long long)cf_given_parts_of_float_stride0,
+      "j_parts")) return cf_state->status;
+  const long long cf_given_parts_of_float_1_stride0_wide = j_parts;
+  long cf_given_parts_of_float_1_stride0 = (long)cf_given_parts_of_float_1_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_parts_of_float_1_stride0_wide, (long long)cf_given_parts_of_float_1_stride0,
+      "j_parts")) return cf_state->status;
+  const long long cf_given_j_part_limit_wide = cf_limit(j_parts);
+  int cf_given_j_part_limit = (int)cf_given_j_part_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_part_limit_wide, (long long)cf_given_j_part_limit,
+      "j_parts")) return cf_state->status;
+  const long long cf_given_i_turn_j_turn_limit_wide = cf_limit(cf_mul(i_steps, j_steps)); // i_steps * j_steps
+  int cf_given_i_turn_j_turn_limit = (int)cf_given_i_turn_j_turn_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_turn_j_turn_limit_wide, (long long)cf_given_i_turn_j_turn_limit,
+      "i_steps * j_steps")) return cf_state->status;
+  const cf_shape cf_sizes = {
+    // blocks, one after the other
+    { cf_mul(i_parts, cf_div(cf_add(j_parts, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 },
+    { cf_mul(T1, D), 1, 1 },
+    cf_mul(2, cf_mul(D, T1)), // 2*T1*D words of shared memory
+  };
+  void *cf_arguments[] =
+      { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &cf_given_parts_of_float_stride0,
+      &cf_given_parts_of_float_1_stride0, &n, &m, &most, &j_parts, &j_steps, &i_parts, &cf_given_j_part_limit,
+      &cf_given_i_turn_j_turn_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
+}
+
 static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_float, float *parts_of_float_1, int n,
     int m, int B0, int B1, float most, CF_UNUSED int j_rows, int j_parts, int j_steps, int i_parts, int i_steps)
 {
@@ -770,7 +911,7 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { j_parts, i_parts, i_steps, n, m, j_steps, B0, B1, 1, 1, cf_state->tile };
+  const long long cf_numbers[] = { j_parts, j_steps, i_parts, i_steps, n, m, B0, B1, 1, 1, cf_state->tile };
   if (!cf_last.known || !cf_is_same(cf_last.numbers, cf_numbers, sizeof cf_numbers) ||
       !cf_is_same(&cf_last.machine, cf_state->machine, sizeof cf_last.machine)) {
     cf_last.known = true;
@@ -785,7 +926,8 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
           reductions_1_leaf_cost(cf_chosen.leaf, cf_state->machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params,
           CF_SATURATED);
     cf_last.tile =
-        reductions_1_tile(cf_state->machine, j_parts, i_parts, i_steps, 1, 1, cf_state->tile, cf_last.tile.cost);
+        reductions_1_tile(cf_state->machine, j_parts, j_steps, i_parts, i_steps, 1, 1, cf_state->tile,
+        cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
@@ -802,8 +944,20 @@ static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_f
   case 3:
     return reductions_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 128, 2, 4, a, parts_of_float, parts_of_float_1, n, m,
         most, j_parts, j_steps, i_parts, i_steps);
+  case 4:
+    return reductions_1_tile1_run(cf_state, cf_chosen.leaf, 0, 1, 1, 1024, a, parts_of_float, parts_of_float_1, n, m,
+        most, j_parts, j_steps, i_parts, i_steps);
+  case 5:
+    return reductions_1_tile1_run(cf_state, cf_chosen.leaf, 1, 1, 1, 256, a, parts_of_float, parts_of_float_1, n, m,
+        most, j_parts, j_steps, i_parts, i_steps);
+  case 6:
+    return reductions_1_tile1_run(cf_state, cf_chosen.leaf, 2, 4, 1, 128, a, parts_of_float, parts_of_float_1, n, m,
+        most, j_parts, j_steps, i_parts, i_steps);
+  case 7:
+    return reductions_1_tile1_run(cf_state, cf_chosen.leaf, 3, 8, 1, 32, a, parts_of_float, parts_of_float_1, n, m,
+        most, j_parts, j_steps, i_parts, i_steps);
   default:
-    if (cf_state->tile > 0 && cf_state->tile <= 3)
+    if (cf_state->tile > 0 && cf_state->tile <= 7)
       return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1,
           0);
   }
@@ -1250,8 +1404,8 @@ static int reductions_call(bool cf_launches, const cf_machine *machine, int n, i
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen->tile <= 4))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen->tile, 4);
+  if (!(!params || cf_chosen->tile <= 7))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 7", cf_chosen->tile, 7);
   cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed;

@@ -85,6 +85,10 @@ static inline const char *reductions_1_explain(int leaf)
   case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8";
   case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*T1 <= T_B; register tile: T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = "
       "8";
+  case 4: return "U1 + 40 <= R_B, 2*T1*D <= Z_B, T1*D <= T_B; register tile: T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1";
+  case 5: return "U1 + 40 <= R_B, 2*T1*D <= Z_B, T1*D <= T_B; register tile: T1 = 1, U1 = 1, D = 256, S = 4096, M = 4";
+  case 6: return "U1 + 40 <= R_B, 2*T1*D <= Z_B, T1*D <= T_B; register tile: T1 = 4, U1 = 1, D = 128, S = 2048, M = 3";
+  case 7: return "U1 + 40 <= R_B, 2*T1*D <= Z_B, T1*D <= T_B; register tile: T1 = 8, U1 = 1, D = 32, S = 512, M = 6";
   default: return "there is no such leaf";
   }
 }
@@ -192,8 +196,8 @@ static inline cf_count reductions_1_left_out(const cf_machine *machine, int m, i
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *machine, int j_parts, int i_parts,
-    int i_steps, int cf_together, int cf_sweeps)
+static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *machine, int j_parts, int j_steps,
+    int i_parts, int i_steps, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
@@ -205,10 +209,23 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
     /* T0 = 1, T1 = 128, U0 = 2, U1 = 4, M = 8 */
     { { 416, 0, 96, 12288, 8, 0, 0, 32 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
         { 0, 0, 0, 0, 0, 0, 0, 0 }, { 156, 0, 36, 4608, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 },
+    /* T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1 */
+    { { 2943, 0, 1277, 96, 1, 11, 11, 34 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 2943, 0, 1277, 96, 1, 11, 11, 34 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 32, 41, 2048, 0 },
+    /* T1 = 1, U1 = 1, D = 256, S = 4096, M = 4 */
+    { { 735, 0, 317, 96, 1, 9, 9, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 735, 0, 317, 96, 1, 9, 9, 28 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 512, 0 },
+    /* T1 = 4, U1 = 1, D = 128, S = 2048, M = 3 */
+    { { 1023, 0, 445, 96, 1, 8, 8, 25 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1023, 0, 445, 96, 1, 8, 8, 25 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 40, 1024, 0 },
+    /* T1 = 8, U1 = 1, D = 32, S = 512, M = 6 */
+    { { 399, 0, 173, 96, 1, 6, 6, 19 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+        { 0, 0, 0, 0, 0, 0, 0, 0 }, { 399, 0, 173, 96, 1, 6, 6, 19 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 512, 0 },
   };
   const long long cf_limit0 = i_parts; /* i_parts */
   const long long cf_limit1 = j_parts; /* j_parts */
   const long long cf_limit2 = i_steps; /* i_steps */
+  const long long cf_limit3 = cf_mul(i_steps, j_steps); /* i_steps * j_steps */
   cf_extent cf_launch = { 0, 1, 0, 0, 0, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -256,6 +273,74 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
         cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1)))));
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 512 != 0;
     break;
+  case 4: /* T1 = 1, U1 = 1, D = 1024, S = 8192, M = 1 */
+    if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
+    cf_work_of += 3;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit3) / 1024;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 1024 != 0);
+    cf_launch.turns = cf_number_of(cf_limit3) % 1024;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = 0;
+    break;
+  case 5: /* T1 = 1, U1 = 1, D = 256, S = 4096, M = 4 */
+    if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
+    cf_work_of += 4;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 1), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit3) / 256;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 256 != 0);
+    cf_launch.turns = cf_number_of(cf_limit3) % 256;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = 0;
+    break;
+  case 6: /* T1 = 4, U1 = 1, D = 128, S = 2048, M = 3 */
+    if (!(1024 <= cf_amount(machine->shared_words_per_block) && 512 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
+    cf_work_of += 5;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 4), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit3) / 128;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 128 != 0);
+    cf_launch.turns = cf_number_of(cf_limit3) % 128;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = cf_limit1 % 4 != 0;
+    break;
+  case 7: /* T1 = 8, U1 = 1, D = 32, S = 512, M = 6 */
+    if (!(512 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
+        && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit1) != CF_UNDEFINED
+        && cf_limit(cf_limit3) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED
+        && cf_le(cf_mul(i_steps, j_steps), 2147418112) == 1 && cf_le(0, j_steps) == 1)) return CF_SATURATED;
+    cf_work_of += 6;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit1, 0, 8), cf_number_of(cf_limit0));
+    cf_launch.steps = cf_number_of(cf_limit3) / 32;
+    cf_launch.parts = (cf_count)(cf_number_of(cf_limit3) % 32 != 0);
+    cf_launch.turns = cf_number_of(cf_limit3) % 32;
+    cf_launch.bytes =
+        cf_plus(cf_times(4,
+        cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit3), cf_number_of(cf_limit0)))),
+        cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0))),
+        cf_times(4, cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = cf_limit1 % 8 != 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -265,16 +350,16 @@ static inline cf_count reductions_1_tile_cost(int cf_number, const cf_machine *m
 /* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number
    of sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be
    taken: where no tile is better, and where none fits. */
-static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts, int i_parts, int i_steps,
+static inline cf_tiling reductions_1_tile(const cf_machine *machine, int j_parts, int j_steps, int i_parts, int i_steps,
     int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 7; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 7 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1,
-          reductions_1_tile_cost(cf_number, machine, j_parts, i_parts, i_steps, cf_together, 1));
+          reductions_1_tile_cost(cf_number, machine, j_parts, j_steps, i_parts, i_steps, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
@@ -1092,7 +1177,9 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     cf_status = reductions_1_select(machine, n, m, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
     if (cf_tiles[0] == 0)
-      cf_tiles[0] = reductions_1_tile(machine, (int)j_parts, (int)i_parts, (int)i_steps, 4, 1, -1, CF_SATURATED).cost;
+      cf_tiles[0] =
+          reductions_1_tile(machine, (int)j_parts, (int)j_steps, (int)i_parts, (int)i_steps, 4, 1, -1,
+          CF_SATURATED).cost;
     /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
     if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
     cf_least_cycles =
