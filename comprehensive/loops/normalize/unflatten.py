@@ -18,7 +18,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.algebra.whole import integral_quotient
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, Ring
-from comprehensive.loops.ir import AXES, Nest, Points
+from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.types import as_type, environment_of, type_of
@@ -34,7 +34,7 @@ DIVISIONS = ("/", "%")
 
 def unflattened(nest: Nest, points: Points) -> Points:
     """Return the points over coordinates for digits of those that they take apart; else as they are."""
-    while len(points.names) < len(AXES):
+    while True:
         found = (_apart(nest, points, place) for place in range(len(points.names)))
         apart = next((each for each in found if each is not None), None)
         if apart is None:

@@ -35,6 +35,12 @@ RUNS = [{"m": m, "n": n, "p": p, "B": 3} for m, n, p in ((17, 13, 21), (5, 1, 3)
             "int q = t / (m * n), i = t / n % m, j = t % n; c[(q * n + j) * m + i] = a[t] + (i > 0 ? a[t - n] : 2);",
             "transposition",
         ),
+        (
+            "m * n * p * n",
+            "int l = t % n, k = t / n % p, j = t / n / p % m, i = t / n / p / m;"
+            "c[((i * p + k) * n + l) * m + j] = a[t];",
+            "transposition",
+        ),
         (  # a divisor that a point computes
             "m * n",
             "float s = t / n; for (int k = 1; k < 4; k++) s += a[t % (n * k)] + t % (n * k); c[t] = s;",
@@ -46,7 +52,8 @@ RUNS = [{"m": m, "n": n, "p": p, "B": 3} for m, n, p in ((17, 13, 21), (5, 1, 3)
 def test_a_plane_of_elements_has_two_coordinates(limit: str, body: str, recipe: str, tmp_path: Path) -> None:
     source = PROGRAM.format(type="int", limit=limit, body=body)
     assert recipes_of(source)[recipe] is None
-    arrays = ARRAYS | ({"c": (("n*96",), "f4")} if "96" in limit else {})
+    more = {"n * 96": {"c": (("n*96",), "f4")}, "m * n * p * n": dict.fromkeys("ac", (("m*n*p*n",), "f4"))}
+    arrays = ARRAYS | more.get(limit, {})
     run_all(source, arrays, RUNS, tmp_path)
 
 
@@ -60,3 +67,26 @@ def test_an_iterator_of_another_type_is_taken_apart_too() -> None:
 @pytest.mark.parametrize("limit", ["m", "m * n - 1"])
 def test_an_extent_that_is_not_whole_rows_stays_one_coordinate(limit: str) -> None:
     assert "product" not in recipes_of(PROGRAM.format(type="int", limit=limit, body=PRODUCT))
+
+
+def test_a_coordinate_of_a_nest_is_taken_apart_beside_three_others() -> None:
+    source = """void f(int b, int g, int c, int k, int h, int w, const float x[b][g*c][h+2][w],
+       const float f[g*k][c][3], float y[b][g*k][h][w], int B0, int B1, int B2)
+{
+  meta_schedule block(B0, B1, B2) {
+    meta_for (int o = 0; o < g*k; o++)
+      meta_for (int i = 0; i < h; i++)
+        meta_for (int j = 0; j < w; j++)
+          for (int z = 0; z < b; z++) {
+            float s = 0;
+            for (int q = 0; q < c; q++)
+              for (int u = 0; u < 3; u++)
+                s += x[z][o/k*c + q][i + u][j] * f[o][q][u];
+            y[z][o][i][j] = s;
+          }
+  }
+}
+"""
+    assert recipes_of(source)["window product"] is None
+    # Channels of a group read the same elements of x: a tile has several of them.
+    assert "stage(x): boxes of 1 x D x (T3*U3 + 2) x T4*U4" in sources_of(source)["f.cu"]
