@@ -14,25 +14,31 @@ place to that one (`strips.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 
 from comprehensive.diagnostics import CompileError, DiagnosticSink
+from comprehensive.loops.access import accesses
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.loops.normalize.outward import hoistable, hoisted, widest
 from comprehensive.metafork.ast import (
+    Declare,
     For,
     Function,
     MetaSchedule,
     Parameter,
     Program,
     ScalarType,
+    Stmt,
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.structure import check_structure
+from comprehensive.metafork.walk import arrays_assigned, elements
+from comprehensive.poly.conflicts import reads_apart
 from comprehensive.poly.legality import parallel_within, verdicts
 from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
@@ -105,7 +111,7 @@ def _widest_parts(
 ) -> tuple[_Widened, ...]:
     """The region, or those of its parts where their loops have parallel loops that it does not have."""
     whole = _widest(program, function, region, loops, serial)
-    parts = parted(loops)
+    parts = parted(loops, partial(_leaves, program, function, region, loops))
     if len(parts) == 1 or len(whole.loops.dimensions) > len(loops.dimensions):
         return (whole,)
     nest = built(program, function, whole.region, whole.added)
@@ -119,6 +125,27 @@ def _widest_parts(
         or len(each.loops.dimensions) > len(part.dimensions)
     ]
     return found if len(widened) == len(found) else (whole,)
+
+
+def _leaves(
+    program: Program,
+    function: Function,
+    region: MetaSchedule,
+    loops: Loops,
+    definitions: Sequence[Declare],
+    part: Sequence[Stmt],
+) -> bool:
+    """Whether no iteration of a part writes what definitions in it read."""
+    made = cut(replace(loops, inner=tuple(part)))
+    nest = None if made is None else built(program, function, replace(region, body=made[0]), made[1])
+    if nest is None:
+        return False
+    read = {e.span for s in definitions if s.initial is not None for e in elements(s.initial)}
+    found = [each for each in accesses(nest) if each.span in read]
+    apart, written = reads_apart(nest), arrays_assigned(part)
+    return read == {each.span for each in found} and all(
+        each.ordinal in apart for each in found if each.array in written
+    )
 
 
 def _widest(

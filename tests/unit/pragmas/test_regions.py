@@ -122,9 +122,52 @@ def test_what_an_iteration_does_beside_its_loops_is_a_region_of_its_own(name: st
     assert len(nests(together)) == 2
 
 
+ELIMINATION = "for (int j = k + 1; j < n; j++) a[i][j] -= {0} * a[k][j];"
+
+
+@pytest.mark.parametrize(
+    ("body", "parts"),
+    [
+        (
+            f"float l = a[i][k] / a[k][k]; {ELIMINATION.format('l')} a[i][k] = l;",
+            (
+                f"float l = a[i][k] / a[k][k]; {ELIMINATION.format('l')}",
+                "float l = a[i][k] / a[k][k]; a[i][k] = l;",
+            ),
+        ),
+        (
+            f"const float l = a[i][k] / a[k][k]; a[i][k] = l; {ELIMINATION.format('l')}",
+            (
+                "const float l = a[i][k] / a[k][k]; a[i][k] = l;",
+                f"const float l = a[i][k]; {ELIMINATION.format('l')}",
+            ),
+        ),
+        (
+            f"if (i != k + 7) {{ float l = a[i][k]; {ELIMINATION.format('l')} a[i][k] = 0; }}",
+            (
+                f"if (i != k + 7) {{ float l = a[i][k]; {ELIMINATION.format('l')} }}",
+                "if (i != k + 7) a[i][k] = 0;",
+            ),
+        ),
+    ],
+)
+def test_scalars_of_an_iteration_are_computed_where_parts_of_it_read_them(
+    body: str, parts: tuple[str, str]
+) -> None:
+    together, apart = (PARTED.format("".join(map(ROWS.format, each))) for each in ((body,), parts))
+    assert nests(together) == nests(apart)
+    assert len(nests(together)) == 2
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        # The loop writes what the scalar is computed from, a double is rounded where it is stored, a condition reads
+        # data, and a later scalar says where the first one is.
+        "float l = a[i][k] / a[k][k]; for (int j = k; j < n; j++) a[i][j] -= l * a[k][j]; a[i][k] = l;",
+        f"double l = a[i][k] / 3.0; a[i][k] = l; {ELIMINATION.format('l')}",
+        f"if (a[i][k] != 0) {{ a[i][k] = 0; {ELIMINATION.format('b[i][k]')} }}",
+        f"float l = a[i][k]; int p = i; a[p][k] = l; {ELIMINATION.format('l')}",
         # Another row is read, a scalar comes from what is written, and the loop is no parallel one.
         "a[i][k] /= a[i - 1][k]; for (int j = k + 1; j < n; j++) a[i][j] -= a[i][k] * a[k][j];",
         "float x = a[i][k]; a[i][k] = 1; for (int j = k + 1; j < n; j++) a[i][j] -= x * b[k][j];",
