@@ -35,6 +35,8 @@ FEW_OWN_READS = 4
 REGISTERS = 65536
 """The registers of a multiprocessor, on every device since compute capability 3.0."""
 MOST_REGISTERS = 255
+SHARED_WORDS = 24576
+"""The words of shared memory that a block may have on every device since compute capability 8.6, nearly."""
 SLACK = Fraction(5, 4)
 """The factor by which the estimate of registers may exceed what a bound leaves before it is taken for too tight."""
 USEFUL = Fraction(3, 5)
@@ -142,6 +144,28 @@ def _words_of_arrays(body: Sequence[Stmt]) -> int:
     """The 4-byte words of all arrays that a body declares, whose lengths are constant."""
     arrays = (s for s in statements_in(tuple(body)) if isinstance(s, Declare) and s.dims)
     return sum(prod(size_of(d, {}) for d in a.dims) * words_per_element(a.type) for a in arrays)
+
+
+def in_pieces_with_room(
+    kernel: Kernel, tile: RegisterTile, found: Sequence[Instance]
+) -> tuple[Instance, ...]:
+    """The instances, with pieces of fewer steps where those of the tables leave a multiprocessor no room for a block:
+    a step may have many steps of the loops in it, each with its own elements (``a[i][32*g + l]`` for ``l < 32``)."""
+    place = kernel.constants.index(tile.depth)
+    result: list[Instance] = []
+    for instance in found:
+        best = instance
+        while not _has_room(best, kernel) and best.sizes[place] > 1:
+            sizes = (*best.sizes[:place], best.sizes[place] // 2, *best.sizes[place + 1 :])
+            best = replace(best, sizes=sizes)
+        result.append(best if _has_room(best, kernel) and _meets(best, kernel) else instance)
+    return tuple(dict.fromkeys(result))
+
+
+def _has_room(instance: Instance, kernel: Kernel) -> bool:
+    sizes = dict(zip(kernel.constants, instance.sizes, strict=True))
+    words = kernel.shared_words
+    return not set(words.symbols) <= sizes.keys() or words.evaluate(sizes) <= SHARED_WORDS
 
 
 def meeting_constraints(kernel: Kernel, found: Sequence[Instance]) -> tuple[Instance, ...]:

@@ -28,7 +28,13 @@ from comprehensive.schedule.box_kernel import box_kernel
 from comprehensive.schedule.box_nest import LoopNest, ReferenceGroup
 from comprehensive.schedule.context import ZERO, TileContext
 from comprehensive.schedule.even_loops import with_even_loops
-from comprehensive.schedule.instances import Instance, for_wide_elements, meeting_constraints, table
+from comprehensive.schedule.instances import (
+    Instance,
+    for_wide_elements,
+    in_pieces_with_room,
+    meeting_constraints,
+    table,
+)
 from comprehensive.schedule.operands import (
     MOST_COORDINATES,
     loop_of,
@@ -83,7 +89,8 @@ class WindowProduct(Struct, frozen=True):
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         name = f"window_product_{len(tile.coordinates)}"
         found = meeting_constraints(kernel, table(f"{name}_in_rows" if kernel.in_rows else name))
-        return for_wide_elements(kernel, found or table(f"{name}_of_rows"))
+        found = in_pieces_with_room(kernel, tile, found or table(f"{name}_of_rows"))
+        return for_wide_elements(kernel, found)
 
 
 def _wide_enough(tile: RegisterTile, loops: LoopNest) -> tuple[Expr, ...]:

@@ -9,7 +9,7 @@ import pytest
 from comprehensive.loops.normalize import normalize
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.records import replace
-from comprehensive.schedule.instances import Instance
+from comprehensive.schedule.instances import SHARED_WORDS, Instance
 from comprehensive.schedule.reference_groups import loop_nests
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
@@ -457,3 +457,34 @@ def test_a_product_may_have_rows_that_begin_elsewhere_in_each_plane(tmp_path: Pa
 @pytest.mark.parametrize("name", quick_of(CASES, {"a filter"}))
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
     assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()
+
+
+@pytest.mark.parametrize("group", [8, 32])
+def test_groups_of_steps_with_a_scale_each_leave_room_for_blocks(group: int, tmp_path: Path) -> None:
+    source = f"""void f(int m, int n, int k, const float a[m][k], const signed char b[n][k],
+       const float scale[n][k/{group}], float c[m][n], int B0, int B1)
+{{
+  meta_schedule block(B0, B1) {{
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++) {{
+        float s = 0;
+        for (int g = 0; g < k/{group}; g++) {{
+          float t = 0;
+          for (int l = 0; l < {group}; l++)
+            t += a[i][g*{group} + l] * b[j][g*{group} + l];
+          s += t * scale[j][g];
+        }}
+        c[i][j] = s;
+      }}
+  }}
+}}
+"""
+    (plan,) = compilation_of(source).plan.functions
+    (found,) = (tiling for tiling in plan.regions[0].tilings if tiling.recipe == "window product")
+    words = [found.kernel.shared_words.evaluate(found.sizes(instance)) for instance in found.instances]
+    assert max(words) <= SHARED_WORDS
+    arrays = {"a": (("m", "k"), "f4"), "b": (("n", "k"), "i1"), "scale": (("n", f"k//{group}"), "f4")}
+    sizes = [
+        {"m": m, "n": n, "k": k, "B0": 3, "B1": 4} for m, n, k in ((17, 13, 70), (5, 140, 32), (3, 2, 7))
+    ]
+    run_all(source, arrays | {"c": (("m", "n"), "f4")}, sizes, tmp_path)
