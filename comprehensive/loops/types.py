@@ -35,6 +35,8 @@ from comprehensive.metafork.scalar_types import common_type, promote
 from comprehensive.metafork.walk import Statement, all_statements_in, bodies, declared
 from comprehensive.records import replace
 
+ROUNDED_IN_MEMORY_ALONE = (ScalarType.HALF, ScalarType.BFLOAT16)
+"""Scalars of these types are not rounded at every step."""
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 
 

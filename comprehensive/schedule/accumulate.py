@@ -21,14 +21,12 @@ from collections.abc import Sequence
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
 from comprehensive.loops.rewrite import all_names
+from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE
 from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import map_expression, map_expressions
 from comprehensive.metafork.walk import elements_in, statements_in, subexpressions
 from comprehensive.records import replace
-
-ROUNDED_IN_MEMORY_ALONE = (ScalarType.HALF, ScalarType.BFLOAT16)
-"""Scalars of these types are not rounded at every step."""
 
 
 def accumulated(nest: Nest, tile: RegisterTile) -> RegisterTile:

@@ -27,7 +27,7 @@ from msgspec import Struct, field
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import all_names, always_evaluated, conditional_parts, declared_names
-from comprehensive.loops.types import environment_of, type_of, with_declarations
+from comprehensive.loops.types import ROUNDED_IN_MEMORY_ALONE, environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -53,7 +53,6 @@ from comprehensive.metafork.walk import (
     subexpressions,
 )
 from comprehensive.records import replace
-from comprehensive.schedule.accumulate import ROUNDED_IN_MEMORY_ALONE
 from comprehensive.schedule.any_order import AnyOrder, any_order_of
 from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
 from comprehensive.schedule.legality import described

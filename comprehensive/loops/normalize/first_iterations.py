@@ -186,15 +186,16 @@ def _runs(loop: For, first: Expr, known: Known) -> bool:
 
 
 def _may_trade_places(done: tuple[Stmt, ...], turns: list[_Turn]) -> bool:
-    """Whether what is left in front of the loop may come before all that the first iteration does."""
+    """Whether what is left in front of the loop may come before all that the first iteration does: what comes behind
+    finds the values that it has found before."""
     for number, turn in enumerate(turns):
         if not turn.left:
             continue
         touched = _written(turn.left) | _written((done[number],)) | names_read_in((done[number],))
-        if any(touched & _written((s,)) for other, s in enumerate(done) if other != number):
+        if any(touched & _written((s,)) for s in done[:number]):
             return False
         written = _written((done[number],))
-        if any(written & names_read_in((s,)) for other, s in enumerate(done) if other != number):
+        if any(written & names_read_in((s,)) for s in done[:number]):
             return False
     return True
 
