@@ -29,6 +29,7 @@ from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.batch import with_shared
 from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
 from comprehensive.schedule.equalize import equalized
+from comprehensive.schedule.even_loops import with_even_loops
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.operands import has_steps, operands_of, reduction_loops, reduction_obstacle
 from comprehensive.schedule.predicate import predicated, some_point
@@ -53,10 +54,17 @@ def stored_by_owners(layout: OperandLayout, around: AroundLoop, jam: UnrollAndJa
 
 def reduced(nest: Nest, tile: RegisterTile, coordinates: int) -> RegisterTile | NotApplicable:
     """The tile of so many coordinates whose loop has operands that go through shared memory; or why it has none."""
-    tile = with_row_numbers_inside(nest, with_shared(tile, coordinates))
+    tile = with_row_numbers_inside(nest, with_shared(_evened(nest, tile), coordinates))
     tile = accumulated(nest, equalized(nest, predicated(nest, tile)))
     obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, reduction_loops(nest, tile))
     return tile if obstacle is None else NotApplicable(obstacle)
+
+
+def _evened(nest: Nest, tile: RegisterTile) -> RegisterTile:
+    """The tile with loops beside each other that are longer at some points as loops that all points do; a single one
+    is equalized, so that blocks do the steps that some of their points do."""
+    several = all(sum(isinstance(s, For) for s in body) > 1 for body in tile.bodies)
+    return with_even_loops(nest, tile) if several else tile
 
 
 def reduction(

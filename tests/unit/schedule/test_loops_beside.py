@@ -124,6 +124,22 @@ CASES["an element that is read before the loop that updates it"] = (
     ),
     {**OF_PLANE, "z": (("m", "n"), "f4")},
 )
+CASES["a loop that is longer at some points"] = (
+    LINE.format(
+        parameters=ROWS,
+        body="float s = 0; for (int k = 0; k < i && k < p; k++) s += a[i][k] * u[k];"
+        "for (int k = 0; k < q; k++) s += c[i][k] * v[k]; y[i] = s;",
+    ),
+    OF_LINE,
+)
+CASES["both sides of the diagonal of a symmetric matrix"] = (
+    PLANE.format(
+        parameters="const float a[m][m], const float b[m][n], float y[m][n]",
+        body="float s = 0; for (int k = 0; k < i; k++) s += a[i][k] * b[k][j]; s += b[i][j] * a[i][i];"
+        "for (int k = i + 1; k < m; k++) s += a[k][i] * b[k][j]; y[i][j] = 2 * s;",
+    ),
+    {"a": (("m", "m"), "f4"), "b": (("m", "n"), "f4"), "y": (("m", "n"), "f4")},
+)
 WINDOWS: dict[str, tuple[str, Arrays]] = {
     "four products a turn, and what is left": (
         PLANE.format(
@@ -173,11 +189,6 @@ LEFT = {
         body="for (int k = 0; k < p; k++) a[i][k] = a[i][k] + 1; float s = 0;"
         "for (int k = 0; k < p; k++) s += a[i][k]; y[i] = s;",
     ),
-    "a loop is longer at some points": LINE.format(
-        parameters=ROWS,
-        body="float s = 0; for (int k = 0; k < i && k < p; k++) s += a[i][k] * u[k];"
-        "for (int k = 0; k < q; k++) s += c[i][k] * v[k]; y[i] = s;",
-    ),
     "a bound is computed by the point": LINE.format(
         parameters=ROWS + ", const int h[m]",
         body="float s = 0; for (int k = 0; k < p; k++) s += a[i][k] * u[k]; int most = h[i];"
@@ -194,7 +205,7 @@ def plan_of(source: str, recipe: str) -> TilePlan:
 
 
 @pytest.mark.parametrize(
-    "case", quick_of(CASES, {"two rows", "an element that is read before the loop that updates it"})
+    "case", quick_of(CASES, {"two rows", "both sides of the diagonal of a symmetric matrix"})
 )
 def test_every_instance_computes_what_the_serial_program_does(case: str, tmp_path: Path) -> None:
     source, arrays = CASES[case]
