@@ -8,31 +8,41 @@
 The rows of a declared array lie beside each other, so that loops right inside of each other, over one subscript after
 the other and from end to end of all but the first one, go from element to element.  Written so, such loops number
 their steps together, and points have one loop in their place (`points.py`): the recipes for rows then take them.
+Where the program has numbered the steps so, ``x[y][t / w][t % w]`` is ``x_row[y][t]`` for every ``t``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import Array, Nest
+from comprehensive.loops.normalize.inlined import inlined
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.traverse import map_bands, map_indices
-from comprehensive.loops.types import environment_of, exact_product
+from comprehensive.loops.types import environment_of, exact_product, with_declarations
 from comprehensive.metafork.ast import Binary, Expr, For, Index, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rewrite import with_bodies
-from comprehensive.metafork.walk import arrays_assigned
+from comprehensive.metafork.walk import arrays_assigned, statements_in
 from comprehensive.records import replace
 
 
 def with_rows_of_planes(nest: Nest) -> Nest:
     """Return the nest with views of the arrays that it reads so, and does not write; as it is where there are none."""
     views = _Views(nest, Namer(all_names(nest)))
-    viewed = map_bands(nest, lambda band: replace(band, body=views.body(band.body, ())))
+
+    numbers = count()
+
+    def viewed_in(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        types = with_declarations(environment_of(nest, next(numbers)), statements_in(body))
+        types |= {s.iterator: s.type for s in statements_in(body) if isinstance(s, For) and s.type}
+        return views.body(map_indices(inlined(body, types), lambda index: views.viewed(index, ())), ())
+
+    viewed = map_bands(nest, lambda band: replace(band, body=viewed_in(band.body)))
     return replace(viewed, arrays=(*nest.arrays, *views.made.values())) if views.made else nest
 
 
@@ -61,10 +71,10 @@ class _Views:
             elif len(around) < 2:
                 result.append(with_bodies(statement, partial(self.body, around=())))
             else:
-                result += map_indices((statement,), lambda index: self._viewed(index, around))
+                result += map_indices((statement,), lambda index: self.viewed(index, around))
         return tuple(result)
 
-    def _viewed(self, index: Index, loops: Sequence[For]) -> Index:
+    def viewed(self, index: Index, loops: Sequence[For]) -> Index:
         """The reference with subscripts as one that go through rows together."""
         array = self._arrays.get(index.array)
         if array is None or array.dims is None or array.rank < 2:
@@ -84,12 +94,15 @@ class _Views:
 
     def _joined(self, index: Index, extents: Sequence[Expr | None], loops: Sequence[For]) -> tuple[int, ...]:
         """The places of the subscripts that join the one before: the iterators of a loop and of the one right inside of
-        it, which goes from end to end."""
+        it, which goes from end to end, or the digits of one number."""
         found: list[int] = []
         runs = {(Name(o.iterator), Name(i.iterator)): self._ring.read(i.bound) for o, i in pairwise(loops)}
         for place, (first, second) in enumerate(pairwise(index.subscripts), 1):
             run = runs.get((first, second)) if isinstance(first, Name) and isinstance(second, Name) else None
             extent = extents[place]
+            if run is None and _number_of(first, second) is not None:
+                assert isinstance(second, Binary)
+                run = self._ring.read(second.right)
             if run is not None and extent is not None and run == self._ring.read(extent):
                 found.append(place)
         return tuple(found)
@@ -106,12 +119,24 @@ class _Views:
                 continue
             first = result.pop()
             assert extent is not None
+            if values is not extents and (number := _number_of(first, value)) is not None:
+                result.append(number)
+                continue
             # Subscripts read iterators of loops, which are of type int.
             types = dict.fromkeys(names_read(first or ZERO), ScalarType.INT) | self._types
             rows = None if first is None else exact_product(first, extent, types)
             is_extent = values is extents
             result.append(rows if rows is None or is_extent or value is None else Binary("+", rows, value))
         return result
+
+
+def _number_of(high: Expr | None, low: Expr | None) -> Expr | None:
+    """Return the number of whose digits one is in front of the other; None where they are no such digits."""
+    match high, low:
+        case Binary("/", whole, radix), Binary("%", left, right) if (whole, radix) == (left, right):
+            return whole
+        case _:
+            return None
 
 
 def _counts_up(loop: For) -> bool:

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 from comprehensive.loops.ir import Nest, Points
 from comprehensive.loops.normalize.sizes_in_int import sizes_that_fit, with_sizes_in_int
-from comprehensive.metafork.ast import For
-from comprehensive.metafork.walk import statements_in
+from comprehensive.loops.normalize.unflatten import DIVISIONS
+from comprehensive.metafork.ast import Binary, For
+from comprehensive.metafork.walk import expressions_in, statements_in, subexpressions
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.records import replace
 from comprehensive.schedule.alternatives import Tiling, of_loops, of_region
@@ -69,14 +70,23 @@ def _with_views(nest: Nest, points: Points | NotApplicable) -> tuple[Nest, Point
     for with_more_views in (with_apart_reads, with_rows_of_planes):
         viewed = with_more_views(nest)
         again = points if viewed is nest else points_of(viewed)
-        # Views of planes are for loops that become one.
+        # Views of planes are for loops that become one, and for steps that need not be divided.
         if isinstance(again, NotApplicable) or (
-            with_more_views is with_rows_of_planes and _loops(again) >= _loops(points)
+            with_more_views is with_rows_of_planes and _effort(again) >= _effort(points)
         ):
             continue
         conditions = tuple(dict.fromkeys((*points.conditions, *again.conditions)))
         nest, points = viewed, replace(again, conditions=conditions)
     return nest, points
+
+
+def _effort(points: Points) -> int:
+    """Return the number of serial loops of points and of divisions in them."""
+    parts = (
+        part for each in points.alternatives for e in expressions_in(each.body) for part in subexpressions(e)
+    )
+    divisions = sum(isinstance(part, Binary) and part.operator in DIVISIONS for part in parts)
+    return _loops(points) + divisions
 
 
 def _loops(points: Points) -> int:

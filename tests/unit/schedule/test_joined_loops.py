@@ -85,6 +85,11 @@ SUMS = {
         "a[m][c][h][w]",
         "for (int p = 0; p < h; p++) for (int r = 0; r < w; r++) s += a[i][q][p][r];",
     ),
+    "digits": ("a[m][c][h][w]", "for (int p = 0; p < h * w; p++) s += a[i][q][p / w][p % w];"),
+    "digits in variables": (
+        "a[m][c][h][w]",
+        "for (int p = 0; p < h * w; p++) { int x = p % w, z = p / w; s += a[i][q][z][x]; }",
+    ),
     "a pointer": (
         "*a",
         "for (int p = 0; p < h; p++) for (int r = 0; r < w; r++) s += a[((i * c + q) * h + p) * w + r];",
