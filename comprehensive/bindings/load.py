@@ -24,6 +24,7 @@ from comprehensive.bindings.function import GeneratedFunction
 from comprehensive.bindings.memory import DeviceMemory, Memory, ProcessorMemory
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_cxx_compiler
+from comprehensive.toolchain.loaded import loaded
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.shared_objects import Build, build, cpu_command, gpu_command, shim
 
@@ -104,7 +105,8 @@ class _ForGpus:
                 )
             # Compiled kernels, where there are some: nvcc then only compiles C and links the runtime.
             main = self._found.embedded or self._found.kernels
-            self._opened[arch] = _opened(self._found, main, gpu_command(nvcc.path, arch, *self._options))
+            command = gpu_command(nvcc.path, arch, *self._options)
+            self._opened[arch] = _opened(ctypes.CDLL, self._found, main, command)
         return self._opened[arch]
 
 
@@ -112,16 +114,22 @@ def _for_processor(found: Described, options: Sequence[str]) -> ctypes.CDLL:
     compiler = find_cxx_compiler()
     if compiler is None:
         raise LoadError("there is no C++ compiler: install g++, or set CXX")
-    return _opened(found, found.kernels, cpu_command(compiler, *options), *shim())
+    return _opened(loaded, found, found.kernels, cpu_command(compiler, *options), *shim())
 
 
-def _opened(found: Described, main: str, command: tuple[str, ...], *more: tuple[str, str]) -> ctypes.CDLL:
+def _opened(
+    load: Callable[[str], ctypes.CDLL],
+    found: Described,
+    main: str,
+    command: tuple[str, ...],
+    *more: tuple[str, str],
+) -> ctypes.CDLL:
     job = Build(_own_directory().name, (*found.texts, *more), main, command)
     try:
         library = build(job)
         if library.path is None:
             raise LoadError(f"{command[0]} rejects {main}: {library.errors}")
-        return ctypes.CDLL(library.path)
+        return load(library.path)
     except (ToolError, OSError) as error:
         raise LoadError(f"{main} cannot be compiled or loaded: {error}") from error
 

@@ -29,6 +29,7 @@ from comprehensive.runtime.structures import machine_array, machine_values, para
 from comprehensive.runtime.values import Value, as_array, as_pointer, as_scalar
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler, cuda_on_cpu
+from comprehensive.toolchain.loaded import loaded
 from comprehensive.toolchain.unit import compile_unit, write_binary
 
 BUILD_TIMEOUT_S = 300.0
@@ -100,7 +101,7 @@ class CpuLibrary:
     @cached_property
     def shared(self) -> ctypes.CDLL:
         """The loaded shared object."""
-        return ctypes.CDLL(str(self.path))
+        return loaded(self.path)
 
 
 @dataclass(frozen=True, slots=True)

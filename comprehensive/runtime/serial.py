@@ -25,6 +25,7 @@ from comprehensive.runtime.entry import ENTRY
 from comprehensive.runtime.values import Value, as_pointer, as_scalar
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler, headers_on_cpu
+from comprehensive.toolchain.loaded import loaded
 from comprehensive.toolchain.unit import compile_unit, write_binary
 
 TIMEOUT_S = 120.0
@@ -73,7 +74,7 @@ class SerialLibrary:
     @cached_property
     def shared(self) -> ctypes.CDLL:
         """The loaded shared object."""
-        return ctypes.CDLL(str(self.path))
+        return loaded(self.path)
 
 
 def serial_unit(program: Program, name: str, *, every_access: bool = False, parallel: bool = False) -> str:

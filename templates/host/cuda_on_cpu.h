@@ -263,17 +263,28 @@ constexpr size_t guard_bytes = 4096;
    be told of every switch, and gets swapcontext. */
 class Fiber {
 public:
-  explicit Fiber(void (*entry)()) : stack_(allocate())
+  Fiber() = default;
+  Fiber(const Fiber &) = delete;
+  Fiber &operator=(const Fiber &) = delete;
+  ~Fiber() { end(); }
+
+  /* False where there is no memory for a stack. */
+  bool begin(void (*entry)())
   {
+    if (!allocate()) return false;
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack();
     context_.uc_stack.ss_size = stack_bytes;
     context_.uc_link = nullptr;
     makecontext(&context_, entry, 0);
+    begun_ = false;
+    return true;
   }
-  Fiber(const Fiber &) = delete;
-  Fiber &operator=(const Fiber &) = delete;
-  ~Fiber() { munmap(stack_, stack_bytes + guard_bytes); }
+  void end()
+  {
+    if (stack_) munmap(stack_, guard_bytes + stack_bytes);
+    stack_ = nullptr;
+  }
 
   void resume();
   static void started(); /* the first thing on a new stack */
@@ -281,19 +292,18 @@ public:
 
 private:
   char *stack() const { return stack_ + guard_bytes; }
-  static char *allocate()
+  bool allocate()
   {
-    void *memory = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
+    void *memory = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-      fputs("cuda_on_cpu: no memory for the stack of a thread\n", stderr);
-      abort();
-    }
-    mprotect(memory, guard_bytes, PROT_NONE);
-    return static_cast<char *>(memory);
+    if (memory == MAP_FAILED) return false;
+    stack_ = static_cast<char *>(memory);
+    if (mprotect(memory, guard_bytes, PROT_NONE) == 0) return true;
+    end();
+    return false;
   }
 
-  char *stack_;
+  char *stack_ = nullptr;
   ucontext_t context_;
   bool begun_ = false;
 #ifdef CF_CPU_ASAN
@@ -358,7 +368,7 @@ __attribute__((noinline)) inline void Fiber::yield()
 enum class State { ready, in_warp, at_barrier, finished };
 
 struct Thread {
-  Fiber *fiber = nullptr;
+  Fiber *fiber = nullptr; /* from its first statement to its last one */
   const void *operands[2] = {}; /* its fragments or addresses, which all threads of its warp look at */
   State state = State::ready;
   int line = 0;
@@ -468,7 +478,7 @@ void multiply_add(float (&sums)[Rows][Columns], const unsigned (&left)[Rows / 2]
   meet_warp(__LINE__); /* before fragments change */
 }
 
-/* A fiber serves one thread of every block of every launch. */
+/* A fiber serves one thread after the other. */
 inline void serve()
 {
   Fiber::started();
@@ -536,19 +546,43 @@ inline bool waits_for_warp(size_t count)
   return false;
 }
 
-/* Fibers wait for the next launch, but not all of them: a stack and its guard page are two mappings, of which a process
-   with many programs has no more than 65530. */
-constexpr size_t most_kept = 128;
-
-inline void keep_fibers(size_t count)
-{
-  for (size_t k = count; k < most_threads; k++) {
-    delete block.threads[k].fiber;
-    block.threads[k].fiber = nullptr;
+/* As many as threads have begun and not finished: without barriers, one serves a whole block. */
+class Fibers {
+public:
+  /* Null where there is no memory for another stack. */
+  Fiber *take()
+  {
+    if (idle_ != 0) return waiting_[--idle_];
+    return begun_ < most_threads && all_[begun_].begin(serve) ? &all_[begun_++] : nullptr;
   }
+  void give_back(Fiber *fiber) { waiting_[idle_++] = fiber; }
+
+  /* Ends all but the first ones, which then wait. */
+  void keep(size_t count)
+  {
+    while (begun_ > count) all_[--begun_].end();
+    for (idle_ = 0; idle_ < begun_; idle_++) waiting_[idle_] = &all_[idle_];
+  }
+
+private:
+  Fiber all_[most_threads];
+  Fiber *waiting_[most_threads];
+  size_t begun_ = 0, idle_ = 0;
+};
+
+inline Fibers fibers;
+
+/* What waits for the next launch: a stack and its guard page are two mappings, of which a process with many programs has
+   no more than 65530. */
+constexpr size_t most_kept = 16;
+
+inline cudaError_t fail(cudaError_t error, const char *message)
+{
+  snprintf(device().error, sizeof device().error, "%s", message);
+  return error;
 }
 
-inline bool run_block(size_t count, bool backwards)
+inline cudaError_t run_block(size_t count, bool backwards)
 {
   for (size_t k = 0; k < count; k++) block.threads[k].state = State::ready;
   for (;;) {
@@ -556,25 +590,27 @@ inline bool run_block(size_t count, bool backwards)
       for (size_t k = 0; k < count; k++) {
         Thread &thread = block.threads[backwards ? count - 1 - k : k];
         if (thread.state != State::ready) continue;
+        if (!thread.fiber) thread.fiber = fibers.take();
+        if (!thread.fiber) return fail(cudaErrorMemoryAllocation, "no memory for the stack of a thread");
         block.running = &thread;
         threadIdx = thread.index;
         thread.fiber->resume();
+        if (thread.state != State::finished) continue;
+        fibers.give_back(thread.fiber);
+        thread.fiber = nullptr;
       }
     } while (warps_met(count));
-    if (waits_for_warp(count) || !together(count)) {
-      keep_fibers(0); /* they stand in the middle of a kernel and serve no more */
-      return false;
-    }
-    if (block.threads[0].state == State::finished) return true;
+    if (waits_for_warp(count) || !together(count)) return cudaErrorLaunchFailure;
+    if (block.threads[0].state == State::finished) return cudaSuccess;
     for (size_t k = 0; k < count; k++) block.threads[k].state = State::ready;
   }
 }
 
-inline bool run_grid(const dim3 &grid, const dim3 &threads, size_t bytes, bool backwards)
+inline cudaError_t run_grid(const dim3 &grid, const dim3 &threads, size_t bytes, bool backwards)
 {
   const size_t count = static_cast<size_t>(threads.x) * threads.y * threads.z;
   for (size_t k = 0; k < count; k++) {
-    if (!block.threads[k].fiber) block.threads[k].fiber = new Fiber(serve);
+    block.threads[k].fiber = nullptr;
     block.threads[k].index = { static_cast<unsigned>(k % threads.x), static_cast<unsigned>(k / threads.x % threads.y),
                                static_cast<unsigned>(k / threads.x / threads.y) };
   }
@@ -586,13 +622,16 @@ inline bool run_grid(const dim3 &grid, const dim3 &threads, size_t bytes, bool b
     blockIdx = { static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
                  static_cast<unsigned>(number / grid.x / grid.y) };
     block.shared = static_cast<unsigned char *>(malloc(bytes)); /* exactly: one byte further is AddressSanitizer's */
-    if (bytes != 0) memset(block.shared, 0xff, bytes);          /* NaN as float and double, -1 as int */
-    const bool fine = run_block(count, backwards);
+    if (bytes != 0 && !block.shared) return fail(cudaErrorMemoryAllocation, "no memory for the shared memory of a block");
+    if (bytes != 0) memset(block.shared, 0xff, bytes); /* NaN as float and double, -1 as int */
+    const cudaError_t error = run_block(count, backwards);
     free(block.shared);
-    if (!fine) return false;
+    if (error == cudaSuccess) continue;
+    fibers.keep(0); /* some stand in the middle of a kernel and serve no more */
+    return error;
   }
-  keep_fibers(most_kept);
-  return true;
+  fibers.keep(most_kept);
+  return cudaSuccess;
 }
 
 /* What a kernel is launched by: a function that takes the addresses of its arguments. */
@@ -614,12 +653,6 @@ template <typename... Parameters, void (*kernel)(Parameters...)> struct Kernel<k
 template <typename... Parameters> inline void enter_any(void **arguments)
 {
   apply(reinterpret_cast<void (*)(Parameters...)>(block.kernel), arguments, std::index_sequence_for<Parameters...>());
-}
-
-inline cudaError_t fail(cudaError_t error, const char *message)
-{
-  snprintf(device().error, sizeof device().error, "%s", message);
-  return error;
 }
 
 } // namespace cf_cpu
@@ -723,7 +756,7 @@ inline cudaError_t launch(const void *key, Entry enter, void (*kernel)(), dim3 g
   block.enter = enter;
   block.kernel = kernel;
   block.arguments = arguments;
-  return run_grid(grid, threads, bytes, device.backwards) ? cudaSuccess : cudaErrorLaunchFailure;
+  return run_grid(grid, threads, bytes, device.backwards);
 }
 
 } // namespace cf_cpu

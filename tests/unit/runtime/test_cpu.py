@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import resource
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from comprehensive.codegen.host import header_text, source_text
 from comprehensive.plan.interface import interface
 from comprehensive.plan.plan import ProgramPlan
+from comprehensive.records import replace
 from comprehensive.runtime.cpu import CpuBuildError, CpuFaultError, CpuLibrary, build
 from comprehensive.toolchain.host import find_cxx_compiler
 from tests.unit.codegen.plans import KERNELS, copy_plan, smooth_plan, with_kernel
@@ -226,4 +230,48 @@ def test_many_threads_meet_many_times(tmp_path: Path) -> None:
     a, result = data(n), numpy.full(n, -1, numpy.float32)
     arguments = {"n": n, "a": a, "b": result}
     assert library.call("smooth", arguments, {"B": 256, "s": 1}).status == OK
+    numpy.testing.assert_array_equal(result, smoothed(a))
+
+
+def mappings() -> int:
+    """The mappings of memory of this process, of which Linux gives it no more than 65530."""
+    return len(Path("/proc/self/maps").read_text().splitlines())
+
+
+def copies(library: CpuLibrary, folder: Path, count: int) -> list[CpuLibrary]:
+    """As many libraries; the loader takes one file for one library."""
+    found = [replace(library, path=folder / f"copy{k}.so") for k in range(count)]
+    for each in found:
+        shutil.copy(library.path, each.path)
+    return found
+
+
+def test_programs_of_a_process_keep_few_mappings_and_none_when_they_are_gone(
+    smooth: CpuLibrary, tmp_path: Path
+) -> None:
+    a, result = data(1000), numpy.full(1000, -1, numpy.float32)
+    libraries = copies(smooth, tmp_path, 20)
+    before = mappings()
+    arguments, parameters = {"n": 1000, "a": a, "b": result}, {"B": 512, "s": 1}
+    assert {each.call("smooth", arguments, parameters).status for each in libraries} == {OK}
+    assert mappings() - before < 50 * len(libraries)
+    del libraries
+    gc.collect()
+    assert mappings() - before < 20
+
+
+def test_threads_for_which_there_is_no_memory_are_an_error(smooth: CpuLibrary, tmp_path: Path) -> None:
+    (library,) = copies(smooth, tmp_path, 1)
+    a, result = data(5000), numpy.full(5000, -1, numpy.float32)
+    arguments = {"n": 5000, "a": a, "b": result}
+    assert library.call("smooth", arguments, {"B": 1, "s": 1}).status == OK
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + 32 * 2**20, limits[1]))
+    try:
+        refused = library.call("smooth", arguments, {"B": 1024, "s": 1})
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert (refused.status, refused.message) == (CUDA, "no memory for the stack of a thread")
+    assert library.call("smooth", arguments, {"B": 1024, "s": 1}).status == OK
     numpy.testing.assert_array_equal(result, smoothed(a))
