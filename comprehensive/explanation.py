@@ -223,11 +223,11 @@ def ranking_at(
     scalars = {
         s.name: s for nest in nests for s in nest.scalars if s.type.is_integer and s.role is not Role.TILE
     }
-    missing = tuple(s.name for s in scalars.values() if s.value is None and s.name not in values)
-    missing += open_levels
-    if missing:
-        return None, missing, 0
-    given = {name: int(values[name]) for name in scalars if name in values}
+    there = {s.name: 1 for s in scalars.values() if s.pointer is not None}
+    missing = tuple(s.name for s in scalars.values() if s.value is None and s.name not in {**there, **values})
+    if missing or open_levels:
+        return None, (*missing, *open_levels), 0
+    given = there | {name: int(values[name]) for name in scalars if name in values}
     others = {s.name: 1.0 for s in region.nest.scalars if not s.type.is_integer}
     computed = scalar_values(region.nest, {**others, **given})
     # Loops around the region have scalars of their own, on which several sweeps at once depend.

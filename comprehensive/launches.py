@@ -115,7 +115,7 @@ def _values(
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """All integer scalars of a region that are known, and the names of those that have to be given."""
     scalars = [s for s in region.nest.scalars if s.type.is_integer]
-    given = {s.name: int(values[s.name]) for s in scalars if s.name in values}
+    given = {s.name: int(values.get(s.name, 1)) for s in scalars if s.name in values or s.pointer is not None}
     missing = tuple(s.name for s in scalars if s.value is None and s.name not in given)
     if missing and all(s.role is Role.PROGRAM for s in scalars if s.name in missing):
         left = left_to_launcher(function, device.machine(), values)

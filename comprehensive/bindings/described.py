@@ -105,7 +105,8 @@ def _text(path: Path, name: str, digest: str) -> tuple[str, str]:
 def _function(document: Mapping[str, Any]) -> DescribedFunction:
     arguments = document["arguments"]
     everything = tuple(
-        Argument(a["name"], ScalarType(a["type"]), pointer=a["pointer"], const=a["const"]) for a in arguments
+        Argument(a["name"], ScalarType(a["type"]), a["pointer"], a["const"], a["may_be_null"])
+        for a in arguments
     )
     program = frozenset(a["name"] for a in arguments if a["program"])
     types = {a.name: a.type for a in everything if not a.pointer}

@@ -146,13 +146,15 @@ class GeneratedFunction:
         views: dict[Argument, View] = {}  # until the launch: a library may give memory back that nobody sees
         passed: list[Any] = []
         for argument in self._arguments:
-            if argument.pointer:
+            if not argument.pointer:
+                passed.append(scalars[argument.name])
+            elif _is_null(argument, call.given[argument.name]):
+                passed.append(ctypes.c_void_p(None))
+            else:
                 view = views[argument] = self._view(
                     argument, call.given[argument.name], memory, stream, scalars
                 )
                 passed.append(ctypes.c_void_p(view.address))
-            else:
-                passed.append(scalars[argument.name])
         _demand_apart(views)
         choice = Choice()
         machine = None if call.machine is None else machine_array(call.machine)
@@ -190,6 +192,8 @@ class GeneratedFunction:
         for argument in self._arguments:
             if not argument.pointer:
                 passed.append(values[argument.name])
+            elif _is_null(argument, call.given.get(argument.name, ...)):
+                passed.append(ctypes.c_void_p(None))
             elif argument.name in call.given:
                 memory = self._memory
                 view = self._view(
@@ -371,6 +375,11 @@ class _Call(Struct, frozen=True):
     stream: object
     machine: Mapping[str, int] | None
     adapts: int = 0
+
+
+def _is_null(argument: Argument, data: object) -> bool:
+    """Whether data is passed as a null pointer, which only those are that the function asks about."""
+    return data is None and argument.may_be_null
 
 
 def _demand_apart(views: Mapping[Argument, View]) -> None:

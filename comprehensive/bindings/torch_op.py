@@ -81,7 +81,8 @@ def _spelled(interface: Interface, arguments: Sequence[Argument]) -> tuple[tuple
 
 def _schema_type(argument: Argument, place: int) -> str:
     if argument.pointer:
-        return f"Tensor(a{place}!)" if _is_mutated(argument) else "Tensor"
+        tensor = f"Tensor(a{place}!)" if _is_mutated(argument) else "Tensor"
+        return f"{tensor}?" if argument.may_be_null else tensor
     if argument.type is ScalarType.BOOL:
         return "bool"
     return "SymInt" if argument.type.is_integer else "float"
@@ -104,11 +105,13 @@ def _demand_alike(function: GeneratedFunction, others: tuple[GeneratedFunction, 
 def _given(
     function: GeneratedFunction, positional: Sequence[Any], named: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments of a call of the operator, by the names of the function, without those that are None."""
+    """Return the arguments of a call of the operator, by the names of the function, without members that are None."""
     interface = function.interface
     spelled = _spelled(interface, (*interface.arguments, *interface.members))
     by_name = {**dict(zip((name for _, name in spelled), positional, strict=False)), **named}
-    return {a.name: by_name[name] for a, name in spelled if by_name.get(name) is not None}
+    return {
+        a.name: by_name.get(name) for a, name in spelled if by_name.get(name) is not None or a.may_be_null
+    }
 
 
 def _implementation(function: GeneratedFunction, torch: Any) -> Callable[..., None]:
@@ -116,11 +119,11 @@ def _implementation(function: GeneratedFunction, torch: Any) -> Callable[..., No
 
     def run(*positional: Any, **named: Any) -> None:
         given = _given(function, positional, named)
-        tensors = {name: _plain(given[name], torch) for name in data}
+        tensors = {name: _plain(given[name], torch) for name in data if given[name] is not None}
         if function.device == "cpu":
             function(**{**given, **{name: tensor.numpy() for name, tensor in tensors.items()}})
             return
-        device = tensors[data[0]].device
+        device = next(tensor.device for tensor in tensors.values())
         with torch.cuda.device(device):
             stream = torch.cuda.current_stream(device).cuda_stream
             function(**{**given, **tensors, function.stream_name: stream})
@@ -141,7 +144,7 @@ def _fake(function: GeneratedFunction, torch: Any) -> Callable[..., None]:
     def run(*positional: Any, **named: Any) -> None:
         given = _given(function, positional, named)
         for name, dtype in wanted.items():
-            if given[name].dtype != dtype:
+            if given[name] is not None and given[name].dtype != dtype:
                 raise TypeError(f"{name} must have elements of {dtype}, not {given[name].dtype}")
 
     return run

@@ -145,6 +145,8 @@ def _prepared(region: RegionPlan, part: MetaSchedule, host: Interface, memory: S
     types |= {a.name: a.type for a in host.everything if not a.pointer}
     pieces: list[str] = []
     for scalar in part.scalars:
+        if scalar.pointer is not None:
+            pieces.append(f"const {host_name(scalar.type)} {scalar.name} = {scalar.pointer} != 0;\n  ")
         if scalar.added and scalar.value is not None:
             types[scalar.name] = scalar.type
             value = wide(with_prototypes(scalar.value, types), types)

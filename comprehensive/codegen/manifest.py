@@ -121,6 +121,7 @@ def _arguments(function: FunctionPlan) -> list[dict[str, Any]]:
             "type": a.type.value,
             "pointer": a.pointer,
             "const": a.const,
+            "may_be_null": a.may_be_null,
             "program": a.name in host.program_names,
             "dims": [None if d is None else print_expr(d) for d in dims[a.name] or (None,)]
             if a.pointer

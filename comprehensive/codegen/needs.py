@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Binary, Expr, Function, IntLiteral, MetaSchedule
 from comprehensive.metafork.expression_text import expression
@@ -70,6 +70,7 @@ def needs(function: Function, nests: Sequence[Nest]) -> Mapping[str, Needs]:
             if name not in found:
                 continue
             elements, first, unknown = found[name]
+            there = {s.name: IntLiteral(1) for s in nest.scalars if s.pointer == name}
             unknown += reached.unknown
             if name in region.changed:
                 unknown.append(f"host code changes {name}")
@@ -77,7 +78,7 @@ def needs(function: Function, nests: Sequence[Nest]) -> Mapping[str, Needs]:
             for cases, ends, more in ((elements, reached.last, 1), (first, reached.first, 0)):
                 for end in ends:
                     try:
-                        cases.append(reader.case(end, more))
+                        cases.append(reader.case(end, more, there))
                     except _UnknownError as reason:
                         unknown.append(str(reason))
     return {
@@ -96,14 +97,19 @@ class _Reader:
         self._region = region
         self._known = known
 
-    def case(self, reached: Reached, more: int) -> NeedsCase:
-        """_UnknownError where the element, or whether the region runs, depends on what a caller does not give."""
+    def case(self, reached: Reached, more: int, there: Mapping[str, Expr]) -> NeedsCase:
+        """_UnknownError where the element, or whether the region runs, depends on what a caller does not give.
+
+        ``there`` are the answers to questions whether the data is there, which is known where it is looked at.
+        """
         line = self._nest.span.position[0]
         if not self._region.is_certain:
             raise _UnknownError(f"host code decides whether the region in line {line} runs")
         value = self._read(expression(c_text(reached.element + more)))
         stated = (*preconditions(self._nest), *reached.where)
-        conditions = [self._read(c) for c in (*self._turns(), *map(_condition, stated))]
+        conditions = [
+            self._read(c) for c in (*self._turns(), *(substitute(s, there) for s in map(_condition, stated)))
+        ]
         read = {name for e in (value, *conditions) for name in names_read(e)}
         least = scope_of(self._nest).lower
         bounds = [

@@ -71,6 +71,7 @@ def start_of(function: FunctionPlan, device: Device, values: Mapping[str, Ration
                 filled[name], assumed[name] = value, why
 
     sizes = [s for s in scalars.values() if s.role is not Role.PROGRAM]
+    assume({s.name: 1 for s in sizes if s.pointer is not None}, _NOBODY)
     assume({s.name: 0 if s.role is Role.HOST else _usual(s.type) for s in sizes}, _NOBODY)
     if not any(argument.name in values for argument in interface(function).program):
         assume(_chosen(function, device, filled), "as the launcher chooses it")

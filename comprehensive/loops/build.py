@@ -286,7 +286,7 @@ def _known(function: Function, region: MetaSchedule) -> tuple[tuple[Scalar, ...]
         value = host.value
         if value is not None:
             value = with_prototypes(value, known) if _reads_only(value, known.keys()) else None
-        scalars.append(Scalar(host.name, host.type, Role.HOST, value, host.span))
+        scalars.append(Scalar(host.name, host.type, Role.HOST, value, host.span, pointer=host.pointer))
         known[host.name] = host.type
     arrays = [
         Array(p.name, p.type, _dims(p.dims, known) if p.dims else None, p.const, p.span)

@@ -59,16 +59,15 @@ class Role(Enum):
     """A size of a register tile that the tool has added: a constant of each instance of the kernel, at least 1."""
 
 
-AXES = ("x", "y", "z")
-"""The axes along which a grid and a block have extents."""
+AXES = ("x", "y", "z")  # along which a grid and a block have extents
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A scalar that the region reads and never writes.
 
-    ``value`` is the definition of a HOST scalar in terms of the scalars before it, where it is known.  A kernel may
-    have a scalar in ``int`` that callers pass in a type ``passed``.
+    ``value`` is the definition of a HOST scalar in terms of those before it, where it is known, ``pointer`` the data of
+    which it says whether it is there.  A kernel may have a scalar in ``int`` that callers pass in a type ``passed``.
     """
 
     name: str
@@ -77,6 +76,7 @@ class Scalar:
     value: Expr | None = None
     span: Span = field(default=GENERATED, compare=False, repr=False)
     passed: ScalarType | None = None
+    pointer: str | None = None
 
     @property
     def type_on_host(self) -> ScalarType:

@@ -277,7 +277,8 @@ class Parameter:
     (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
     a scalar shapes the blocks of a region whose text says nothing of blocks, data is memory that the launcher has for
     regions with one between them.  One ``of_file`` is a variable of the file, that the C function reaches by itself and
-    the launcher is passed.
+    the launcher is passed.  Data that ``may_be_null`` is data of which the function asks whether it is there: nobody
+    promises its elements.
     """
 
     name: str
@@ -288,6 +289,7 @@ class Parameter:
     span: Span = _span()
     added: bool = False
     of_file: bool = False
+    may_be_null: bool = False
 
     @property
     def is_data(self) -> bool:
@@ -301,7 +303,8 @@ class HostScalar:
     ``value`` is its defining expression in terms of parameters and earlier host scalars, where that is the only
     definition that reaches the region; None for a time-loop variable, for a variable assigned more than once and
     for what is not in the language: the region then takes the value as it is at the launch.  Host code does not have
-    one that is ``added``: it is computed right before the region.
+    one that is ``added``: it is computed right before the region.  One that says whether data is there, 1 or 0, has the
+    name of that parameter as its ``pointer``.
     """
 
     name: str
@@ -309,6 +312,7 @@ class HostScalar:
     value: Expr | None
     span: Span = _span()
     added: bool = False
+    pointer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ class NamesOutside(Struct, frozen=True):
 class ExpressionChecker(Struct, frozen=True):
     outside: NamesOutside
     sink: DiagnosticSink
+    knows_arguments: bool = True
+    """Whether what data is can be seen, of which only some may be null; it cannot in a function that regions call."""
 
     def integer(self, expression: Expr, scope: Scope, what: str) -> None:
         """An expression that must have an integer type; ``what`` it is begins the message."""
@@ -200,19 +202,19 @@ class ExpressionChecker(Struct, frozen=True):
         return symbol.type
 
     def _is_asked_for(self, pointer: Name, question: Expr, scope: Scope) -> bool:
-        """Whether a question is whether an array is there at all; CF0205 says how that is told."""
+        """Whether a question is whether data is there that is no parameter, CF0205, or not seen here."""
         name = pointer.identifier
         symbol = scope.get(name)
         if symbol is None or symbol.kind is not Kind.DATA:
             return False
-        self.sink.error(
-            "CF0205",
-            f"a region cannot ask whether the pointer '{name}' is null",
-            question.span,
-            notes=(Note("declared here", symbol.span),),
-            help=f"let an int parameter say whether it is there, 'has_{name} ? {_subscripted(name, symbol.rank)} : 0', "
-            f"and declare '{name}' as a pointer; or write a function for each case",
-        )
+        if self.knows_arguments:
+            self.sink.error(
+                "CF0205",
+                f"a region cannot ask whether '{name}' is null, which is not what the caller has passed",
+                question.span,
+                notes=(Note("declared here", symbol.span),),
+                help="ask it of a pointer parameter that host code leaves as it is, or remove the question",
+            )
         return True
 
     def _index(self, index: Index, scope: Scope) -> ScalarType | None:

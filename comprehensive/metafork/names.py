@@ -110,7 +110,7 @@ def check_helper(
         rank = 1 if p.pointer else len(p.dims)
         kind = Kind.DATA if p.is_data else Kind.LOCAL
         scope.symbols[p.name] = Symbol(kind, p.type, p.span, rank, p.const or p.is_data)
-    _Checker(ExpressionChecker(outside, sink), sink).body(body, scope)
+    _Checker(ExpressionChecker(outside, sink, knows_arguments=False), sink).body(body, scope)
 
 
 def _check_reserved(name: str, span: Span, sink: DiagnosticSink) -> None:

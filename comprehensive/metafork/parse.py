@@ -37,6 +37,7 @@ from comprehensive.metafork.local_pointers import without_pointers
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
 from comprehensive.metafork.named_constants import Constants, declared_names, named_constants, with_constants
 from comprehensive.metafork.notation import MetaFork, Notation, RegionText
+from comprehensive.metafork.null_tests import NullTests
 from comprehensive.metafork.parameters import parameters_of
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.preprocessor.stream import Preprocessed, preprocess
@@ -166,13 +167,14 @@ class _FunctionReader:
         tables |= constant_arrays_inside(host, self._helpers.constants)
         schedules: list[MetaSchedule] = []
         added: dict[str, Parameter] = {}
+        tests = NullTests(self._helpers.fresh)
         readable = understood
         for region, around, at in zip(found.regions, code.surroundings, pointers.regions, strict=True):
             errors = sink.errors
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            found_here, more = self._regions(region, around, at, parameters, changed.names, tables)
+            found_here, more = self._regions(region, around, at, parameters, changed.names, tables, tests)
             schedules += found_here
             added |= {parameter.name: parameter for parameter in more}
             readable &= sink.errors == errors
@@ -181,6 +183,7 @@ class _FunctionReader:
             schedules = [
                 replace(s, loops=tuple(replace(loop, regions=0) for loop in s.loops)) for s in schedules
             ]
+        parameters = tuple(_asked_for(p) if p.name in tests.names else p for p in parameters)
         function = self._assemble(found, (*parameters, *added.values()), code, schedules, pointers)
         if readable:
             opaque = frozenset(n for around in code.surroundings for n in around.opaque if n not in tables)
@@ -250,10 +253,11 @@ class _FunctionReader:
         parameters: tuple[Parameter, ...],
         changed: frozenset[str],
         constants: Mapping[str, ConstantArray],
+        tests: NullTests,
     ) -> tuple[tuple[MetaSchedule, ...], tuple[Parameter, ...]]:
         """The region, several where the notation makes several nests of it; and what its function gets for it.
 
-        ``constants`` are the constant arrays that it can read.
+        ``constants`` are the constant arrays that it can read, ``tests`` what the function asks of pointers.
         """
         keyword = self._tokens[found.keyword]
         inside = self._text.inside(found.opening + 1, found.closing)
@@ -271,6 +275,8 @@ class _FunctionReader:
         body = without_pointers(body, types, self._helpers.fresh, self._origin.sink)
         body = self._inlined(body, around, parameters, constants)
         body, tables = with_tables(body, constants, self._origin.sink)
+        body, asked = tests.replaced(body, _steady_pointers(parameters, around, at))
+        around = replace(around, scalars=(*around.scalars, *asked))
         is_understood = self._origin.sink.errors == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
         tree = self._notation.region(
@@ -350,6 +356,20 @@ class _FunctionReader:
             pointers.rewritten,
             pointers.spoken & {p.name for p in parameters if p.is_data},
         )
+
+
+def _steady_pointers(parameters: Sequence[Parameter], around: Surroundings, at: AtRegion) -> frozenset[str]:
+    """The pointers that are at a region what the caller has passed; an array of the file is always there."""
+    hidden = {name for way in at.addresses for name, _ in way} | around.opaque
+    hidden |= {each.name for each in (*around.arrays, *around.pointers)}
+    return frozenset(
+        p.name for p in parameters if p.is_data and not (p.of_file and p.dims) and p.name not in hidden
+    )
+
+
+def _asked_for(parameter: Parameter) -> Parameter:
+    """The parameter of which a function asks whether it is there: its declaration promises no elements."""
+    return replace(parameter, dims=(None, *parameter.dims[1:])[: len(parameter.dims)], may_be_null=True)
 
 
 def _cached(names: tuple[str, ...], body: tuple[Stmt, ...]) -> tuple[str, ...]:

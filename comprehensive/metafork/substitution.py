@@ -42,6 +42,9 @@ class Substitution(Struct, frozen=True):
         match expression:
             case Name(identifier) if identifier in self.names:
                 return self.names[identifier]
+            case Name(identifier) if identifier in self.arrays:
+                # Whether it is null: C has no sums with null pointers, so that a part is there where the array is.
+                return Name(self.arrays[identifier].array, self.span or expression.span)
             case Index(array, subscripts) if array in self.arrays:
                 return self._element(
                     self.arrays[array],

@@ -207,7 +207,11 @@ class _Search:
         nest = region.nest
         given = {**self.arguments, **point}
         others = {s.name: 1.0 for s in nest.scalars if not s.type.is_integer}
-        unknown = {s.name: 0 for s in nest.scalars if s.value is None and s.name not in given}
+        unknown = {
+            s.name: int(s.pointer is not None)
+            for s in nest.scalars
+            if s.value is None and s.name not in given
+        }
         known = scalar_values(nest, {**unknown, **others, **given})
         return {s.name: int(known[s.name]) for s in nest.scalars if s.type.is_integer}
 

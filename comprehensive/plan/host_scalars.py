@@ -14,7 +14,7 @@ from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Scalar
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Cast, Expr
+from comprehensive.metafork.ast import Cast, Expr, IntLiteral
 
 
 def over_arguments(nest: Nest, condition: Expr, kept: Container[str] = ()) -> Expr:
@@ -32,7 +32,10 @@ def over_arguments(nest: Nest, condition: Expr, kept: Container[str] = ()) -> Ex
 def computed_before(
     nest: Nest, names: Iterable[str], arguments: Iterable[str]
 ) -> tuple[tuple[Scalar, Expr], ...] | None:
-    """The host scalars behind names with their values, in order of definition; None where one has no known value."""
+    """The host scalars behind names with their values, in order of definition; None where one has no known value.
+
+    Data counts as there.
+    """
     types = {s.name: s.type for s in nest.scalars}
     passed = frozenset(arguments)
     needed = set(names) - passed
@@ -40,8 +43,9 @@ def computed_before(
     for scalar in reversed(nest.scalars):
         if scalar.name not in needed:
             continue
-        if scalar.value is None or not is_wide(scalar.value, types):
+        value = scalar.value if scalar.pointer is None else IntLiteral(1)
+        if value is None or not is_wide(value, types):
             return None
-        needed |= names_read(scalar.value) - passed
-        found.append((scalar, scalar.value))
+        needed |= names_read(value) - passed
+        found.append((scalar, value))
     return tuple(reversed(found))

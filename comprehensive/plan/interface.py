@@ -18,12 +18,13 @@ from comprehensive.plan.plan import FunctionPlan
 
 
 class Argument(Struct, frozen=True):
-    """A scalar by value, or data as a device pointer; ``const`` data is read only."""
+    """A scalar by value, or data as a device pointer; ``const`` data is read only, and some ``may_be_null``."""
 
     name: str
     type: ScalarType
     pointer: bool = False
     const: bool = False
+    may_be_null: bool = False
 
     @property
     def value_type(self) -> str:
@@ -120,6 +121,7 @@ def interface(plan: FunctionPlan) -> Interface:
             parameter.type,
             pointer=parameter.is_data,
             const=parameter.is_data and (parameter.const or parameter.name in read_only),
+            may_be_null=parameter.may_be_null,
         )
         for parameter in function.parameters
         if parameter not in function.memory

@@ -198,7 +198,8 @@ def _call_process(
     machine: Mapping[str, int] | None,
     settings: _Settings,
 ) -> Outcome:
-    arrays = [as_array(a, arguments[a.name]) for a in interface.arguments if a.pointer]
+    passed = {a.name: arguments[a.name] for a in interface.arguments if a.pointer}
+    arrays = {a.name: as_array(a, v) for a in interface.arguments if (v := passed.get(a.name)) is not None}
     request = bytearray()
     _write_integers(request, int(settings.backwards), settings.kernel_threads, len(settings.attributes))
     for attribute, value in sorted(settings.attributes.items()):
@@ -211,8 +212,8 @@ def _call_process(
     for argument in interface.arguments:
         value = arguments[argument.name]
         if argument.pointer:
-            content = as_array(argument, value).tobytes()
-            _write_integers(request, len(content))
+            content = arrays[argument.name].tobytes() if argument.name in arrays else b""
+            _write_integers(request, len(content) if argument.name in arrays else -1)
             request += content
         elif argument.type.is_integer:
             _write_integers(request, as_scalar(argument, value).value)
@@ -229,7 +230,7 @@ def _call_process(
     position += length
     message = answer[position : position + message_length].decode()
     position += message_length
-    for array in arrays:
+    for array in arrays.values():
         if array.flags.writeable:
             array.reshape(-1).view("uint8")[:] = bytearray(answer[position : position + array.nbytes])
         position += array.nbytes

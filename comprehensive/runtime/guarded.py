@@ -223,12 +223,14 @@ def _serial_job(library: SerialLibrary, function: str, arguments: Mapping[str, V
 
 
 def _passed(arguments: tuple[Argument, ...], values: Mapping[str, Value]) -> dict[str, Any]:
-    passed: list[int | tuple[str, int | float]] = []
+    passed: list[int | tuple[str, int | float] | None] = []
     names: list[str] = []
     arrays: list[Array] = []
     for argument in arguments:
         value = values[argument.name]
-        if argument.pointer:
+        if value is None:
+            passed.append(None)
+        elif argument.pointer:
             passed.append(len(arrays))
             names.append(argument.name)
             arrays.append(as_array(argument, value))

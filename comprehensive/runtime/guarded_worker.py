@@ -141,11 +141,14 @@ def _library(path: str) -> ctypes.CDLL:
 
 
 def _arguments(passed: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
-    """A number stands for that array, a pair for a scalar of that type."""
-    return [
-        ctypes.c_void_p(arrays[one].ctypes.data) if isinstance(one, int) else SCALARS[one[0]](one[1])
-        for one in passed
-    ]
+    """A number stands for that array, a pair for a scalar of that type, None for a null pointer."""
+
+    def argument(one: Any) -> Any:
+        if one is None:
+            return ctypes.c_void_p(None)
+        return ctypes.c_void_p(arrays[one].ctypes.data) if isinstance(one, int) else SCALARS[one[0]](one[1])
+
+    return list(map(argument, passed))
 
 
 def _serial(job: Mapping[str, Any], arrays: Sequence[Any]) -> dict[str, Any]:

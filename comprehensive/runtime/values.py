@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import numpy
 
 Array: TypeAlias = "numpy.ndarray[Any, Any]"
-Value: TypeAlias = "int | float | Array"
+Value: TypeAlias = "int | float | Array | None"
+"""The value of an argument; None is a null pointer."""
 
 _BY_NAME: Mapping[str, Any] = {
     "bool": ctypes.c_bool,
@@ -40,6 +41,7 @@ def c_type(type: ScalarType) -> Any:
 
 def as_scalar(argument: Argument, value: Value) -> Any:
     """The value as C passes it. OverflowError for an integer that its type does not hold."""
+    assert value is not None, f"{argument.name} is a scalar"
     if not argument.type.is_integer:
         return c_type(argument.type)(float(value))
     number = int(value)
@@ -62,5 +64,5 @@ def as_array(argument: Argument, value: Value) -> Array:
 
 
 def as_pointer(argument: Argument, value: Value) -> ctypes.c_void_p:
-    """The address of the elements; the caller keeps the array alive."""
-    return ctypes.c_void_p(as_array(argument, value).ctypes.data)
+    """The address of the elements, or null; the caller keeps the array alive."""
+    return ctypes.c_void_p(None) if value is None else ctypes.c_void_p(as_array(argument, value).ctypes.data)

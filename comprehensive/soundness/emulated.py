@@ -412,7 +412,7 @@ class _Runs(Struct, frozen=True):
         kernels = self.executables.kernels
         try:
             if kernels.sanitize:
-                actual = {name: values.copy() for name, values in reference.data.items()}
+                actual = {n: None if v is None else v.copy() for n, v in reference.data.items()}
                 outcome = kernels.call(
                     host.name,
                     {**others, **actual},

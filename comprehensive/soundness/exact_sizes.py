@@ -23,6 +23,7 @@ from comprehensive.records import replace
 from comprehensive.runtime.guarded import GuardedProcess, Outside, TooLargeError
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.soundness.index_data import TooFewIndicesError
+from comprehensive.soundness.pointed import null_pointers
 from comprehensive.soundness.sampling import MAX_BYTES, Sample, random_data
 
 
@@ -30,7 +31,7 @@ class Sized(Struct, frozen=True):
     """Data of the sizes that a program touches.
 
     ``drawn`` holds at least what every conditional reference could touch, as far as that is known; ``exact``
-    its first elements, as many as the serial program touches.
+    its first elements, as many as the serial program touches, or None for data that is not there.
     """
 
     drawn: Mapping[str, Any]
@@ -59,7 +60,8 @@ def sized(
         except TooFewIndicesError:
             return "there are fewer places than indices that say where something is stored"
         try:
-            found = process.extents(serial, function.name, {**sample.arguments, **data}, open_arrays)
+            passed: dict[str, Any] = {**data, **dict.fromkeys(null_pointers(function, sample.arguments))}
+            found = process.extents(serial, function.name, {**sample.arguments, **passed}, open_arrays)
         except TooLargeError as error:
             for fault in error.faults:
                 larger = _larger(shapes[fault.array], fault) if fault.array in open_arrays else None
@@ -68,7 +70,7 @@ def sized(
                 shapes[fault.array] = larger
             continue
         rows = {name: -(-elements // max(1, prod(shapes[name][1:]))) for name, elements in found.items()}
-        exact = {name: values[: rows[name]] if name in rows else values for name, values in data.items()}
+        exact = {name: values[: rows[name]] if name in rows else values for name, values in passed.items()}
         return Sized(data, exact)
 
 

@@ -28,6 +28,16 @@ def data_of(function: Function) -> tuple[Parameter | HostPointer | ConstantArray
     return tuple(found.values())
 
 
+def null_tests(function: Function) -> dict[str, str]:
+    """The scalars that say whether data is there, with the names of the data, in the order of the regions."""
+    return {s.name: s.pointer for r in function.regions for s in r.scalars if s.pointer is not None}
+
+
+def null_pointers(function: Function, arguments: Mapping[str, int | float]) -> frozenset[str]:
+    """The data that is not there with these arguments, among which are the scalars that say so."""
+    return frozenset(pointer for name, pointer in null_tests(function).items() if arguments[name] == 0)
+
+
 def by_itself(function: Function) -> Function:
     """The function as one of its regions sees it: behind every name is data of its own."""
     parts = (

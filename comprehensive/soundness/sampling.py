@@ -42,7 +42,7 @@ from comprehensive.soundness.index_data import (
     index_uses,
     scattered,
 )
-from comprehensive.soundness.pointed import behind_parameters, data_of
+from comprehensive.soundness.pointed import behind_parameters, data_of, null_tests
 from comprehensive.soundness.reach import TooManyIterationsError, reach
 
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 23)
@@ -80,7 +80,10 @@ class NotSampledError(Exception):
 
 
 class Sample(Struct, frozen=True):
-    """A sample: ``arguments`` by name of scalar parameter; ``shapes`` by name of array, in elements."""
+    """A sample: ``arguments`` by name of scalar parameter; ``shapes`` by name of array, in elements.
+
+    Among the arguments are the scalars that say whether data is there.
+    """
 
     arguments: Mapping[str, int | float]
     shapes: Mapping[str, tuple[int, ...]]
@@ -139,6 +142,7 @@ def samples(
                 arguments[parameter.name] = _draw_any_sign(rng, values, number)
             else:
                 arguments[parameter.name] = _draw(rng, values, number, is_tile=role is Role.PROGRAM)
+        arguments |= {name: rng.randrange(2) for name in null_tests(function)}
         number += 1
         sample = _sample(function, nests, arguments, ranges.max_threads, guess)
         if isinstance(sample, Sample):

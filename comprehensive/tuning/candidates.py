@@ -181,9 +181,10 @@ def values_at(
 ) -> dict[str, int | float]:
     """Return the values of all scalars.
 
-    What only host code knows counts as 0: no condition of a block speaks of it. Numbers that are no integers
-    are 1.
+    What only host code knows counts as 0: no condition of a block speaks of it. Data is there, and numbers that are no
+    integers are 1.
     """
     numbers = {p.name: 1.0 for p in plan.function.parameters if not p.is_data and not p.type.is_integer}
-    host = {s.name: 0 for region in plan.regions for s in region.nest.scalars if s.role.value == "host"}
+    scalars = [s for region in plan.regions for s in region.nest.scalars]
+    host = {s.name: int(s.pointer is not None) for s in scalars if s.role.value == "host"}
     return {**host, **numbers, **sizes, **point}

@@ -97,10 +97,14 @@ CASES: dict[str, tuple[str, str]] = {
     "a value cast to void": ("CF0120", in_threads("c[0] = §(void)n + 1;")),
     "a call cast to void": ("CF0120", in_threads("(void)sqrtf(r)§;")),
     "a variable of type void": ("CF0117", in_threads("§void k;")),
-    "a null pointer": ("CF0205", in_threads("c[0] = §b ? b[0] : 0;")),
-    "no null pointer": ("CF0205", in_threads("if (n && §NULL != c) c[0] = 1;")),
-    "a pointer compared with 0": ("CF0205", in_threads("c[0] = §b == 0;")),
-    "a pointer negated": ("CF0205", in_threads("while (!§c) c[0] = 1;")),
+    "a null pointer of host code": (
+        "CF0205",
+        in_host("  const float *p = b;").replace("= 1", "= §p ? p[0] : 0"),
+    ),
+    "an array of host code that is null": (
+        "CF0205",
+        in_host("  float p[8];").replace("= 1", "= §NULL != p"),
+    ),
     "expression without effect": ("CF0120", in_threads("r + 1§;")),
     "assignment to a sum": ("CF0121", in_threads("§n + 1 = 2;")),
     "two iterators": ("CF0122", in_region("meta_for (§int i = 0, j = d; i < d; i++, j--) c[0] = 1;")),
