@@ -102,7 +102,7 @@ def _ways(nest: Nest) -> Iterator[Nest]:
 
 def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     nest = _with_block_conditions_inside(nest)
-    cases = _cases(nest)
+    cases = tuple(_cases(nest, nest.body))
     bodies = [inlined(body, _types(nest, body)) for _, body in cases]
     around = nest
     nest, bodies, called, found = _coordinates(nest, bodies, named_values(nest))
@@ -162,13 +162,19 @@ def _innermost(body: tuple[Stmt, ...], condition: Expr) -> tuple[Stmt, ...]:
             return (If(condition, body),)
 
 
-def _cases(nest: Nest) -> list[tuple[Expr | None, tuple[Stmt, ...]]]:
-    match nest.body:
-        case (If(condition=condition, then=then, otherwise=otherwise),) if _is_of(nest, condition):
-            cases: list[tuple[Expr | None, tuple[Stmt, ...]]] = [(condition, _serial(nest, then))]
-            return [*cases, (None, _serial(nest, otherwise))] if otherwise else cases
-        case _:
-            return [(None, _serial(nest, nest.body))]
+def _cases(
+    nest: Nest, body: Sequence[BlockStmt], condition: Expr | None = None
+) -> Iterator[tuple[Expr | None, tuple[Stmt, ...]]]:
+    """The bodies with their conditions, of which the first one that holds counts, within what holds already."""
+    match tuple(body):
+        case () if condition is not None:
+            yield condition, ()
+        case (If(condition=inner, then=then, otherwise=otherwise),) if _is_of(nest, inner):
+            yield from _cases(nest, then, inner if condition is None else conjunction((condition, inner)))
+            if otherwise or condition is not None:
+                yield from _cases(nest, otherwise, condition)
+        case statements:
+            yield condition, _serial(nest, statements)
 
 
 def _serial(nest: Nest, body: Sequence[BlockStmt]) -> tuple[Stmt, ...]:

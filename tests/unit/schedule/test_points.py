@@ -40,6 +40,13 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"len": (("m",), "i4"), "a": (("m", "k"), "f4"), "y": (("m",), "f4")},
     ),
+    "conditions of a launch in each other": (
+        LINE.format(
+            parameters="float a[m], float y[m], float z[m]",
+            body="if (k > 2) { if (m > 6) y[i] = a[i]; if (k != 5) z[i] = a[i] + 1; } else if (m > 4) y[i] = 7;",
+        ),
+        {"a": (("m",), "f4"), "y": (("m",), "f4"), "z": (("m",), "f4")},
+    ),
     "a condition that is no limit": (
         PLANE.format(
             parameters="float a[m][k], float b[n][k], float c[m][n]",
