@@ -61,6 +61,8 @@ class HostPointers(Struct, frozen=True):
     rewritten: tuple[tuple[Span, str], ...]
     spoken: frozenset[str]
     """The names at the places that are understood."""
+    asked: frozenset[str] = frozenset()
+    """The parameters of which host code asks whether they are null."""
 
 
 def host_pointers(
@@ -169,7 +171,8 @@ class _Steps:
         rewritten = tuple(findings.texts[place] for place in sorted(findings.texts))
         understood = frozenset(findings.understood - findings.failed.keys())
         spoken = frozenset(self._tokens[position].text for position in understood)
-        return HostPointers(regions, understood, others, self._exchanges, rewritten, spoken)
+        asked = frozenset(findings.asked)
+        return HostPointers(regions, understood, others, self._exchanges, rewritten, spoken, asked)
 
     # --- statements --------------------------------------------------------------------------------------
 

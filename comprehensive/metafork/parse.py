@@ -183,7 +183,8 @@ class _FunctionReader:
             schedules = [
                 replace(s, loops=tuple(replace(loop, regions=0) for loop in s.loops)) for s in schedules
             ]
-        parameters = tuple(_asked_for(p) if p.name in tests.names else p for p in parameters)
+        asked = tests.names.keys() | pointers.asked
+        parameters = tuple(_asked_for(p) if p.is_data and p.name in asked else p for p in parameters)
         function = self._assemble(found, (*parameters, *added.values()), code, schedules, pointers)
         if readable:
             opaque = frozenset(n for around in code.surroundings for n in around.opaque if n not in tables)

@@ -44,6 +44,13 @@ class Pointer(Struct, frozen=True):
     """Whether the text counts elements where the source counts rows."""
 
 
+_NULL = frozenset(("NULL", "0"))
+_EQUALITY = frozenset(("==", "!="))
+_BEGINS = frozenset(("(", "!", "&&", "||", "=", "?", ":", ",", "return", ";", "{", "}", ""))
+_ENDS = frozenset((")", "&&", "||", "?", ":", ",", ";", ""))
+"""The tokens that may stand behind an operand of these operators; those of ``_BEGINS`` may stand before it."""
+
+
 class PointerExpressions:
     """Reads expressions in one sequence of tokens.
 
@@ -61,7 +68,14 @@ class PointerExpressions:
         self._number = number
 
     def mentions(self, first: int, last: int) -> Iterator[tuple[int, Variable]]:
-        """Yield the positions where variables are spoken of, with the variables."""
+        """Yield the positions where variables are spoken of, with the variables; see :meth:`questions`."""
+        return ((p, v) for p, v in self._named(first, last) if not self._is_question(p))
+
+    def questions(self, first: int, last: int) -> Iterator[Variable]:
+        """Yield the variables of which is asked whether they are null: ``p == NULL``, ``!p``, ``p && n > 3``."""
+        return (v for p, v in self._named(first, last) if self._is_question(p))
+
+    def _named(self, first: int, last: int) -> Iterator[tuple[int, Variable]]:
         for position in range(first, last):
             token = self._tokens[position]
             is_member = position > 0 and self._tokens[position - 1].type == "DOT"
@@ -69,6 +83,23 @@ class PointerExpressions:
                 variable = self._variable(token.text)
                 if variable is not None:
                     yield position, variable
+
+    def _is_question(self, position: int) -> bool:
+        """Whether the operators beside a name ask only whether it is null."""
+        around = [t.text for t in self._tokens[max(0, position - 3) : position + 4]]
+        before, after = (
+            ["", "", "", *around[: min(3, position)]][-3:],
+            [*around[min(3, position) + 1 :], "", ""],
+        )
+        if after[0] in _EQUALITY and after[1] in _NULL:
+            return before[2] in _BEGINS and after[2] in _ENDS
+        if after[0] not in _ENDS:
+            return False
+        if before[2] in _EQUALITY and before[1] in _NULL:
+            return before[0] in _BEGINS
+        is_governed = before[2] == "(" and before[1] in ("if", "while") and after[0] == ")"
+        is_operand = before[2] in ("!", "&&", "||") or after[0] in ("&&", "||", "?")
+        return is_governed or (before[2] in _BEGINS and is_operand)
 
     def pointer(self, first: int, last: int) -> Pointer | None:
         """The pointer that these tokens compute; None where they are something else."""

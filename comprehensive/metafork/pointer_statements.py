@@ -58,6 +58,8 @@ class Findings(Struct):
     failed: dict[int, Variable] = field(default_factory=lambda: {})
     pointing: dict[str, set[str]] = field(default_factory=lambda: {})
     texts: dict[tuple[int, int], tuple[Span, str]] = field(default_factory=lambda: {})
+    asked: set[str] = field(default_factory=lambda: set())
+    """The variables of which is asked whether they are null, by key."""
 
     def note(self, states: States) -> None:
         for state in states:
@@ -109,6 +111,7 @@ class PointerStatements:
 
     def run(self, first: int, last: int, states: States) -> States:
         """A declaration, or expressions with commas between them."""
+        self.findings.asked |= {variable.key for variable in self.expressions.questions(first, last)}
         type_ends = self._type(first, last)
         if type_ends is not None:
             return self._declaration(first, type_ends, last, states)
@@ -126,8 +129,9 @@ class PointerStatements:
         if last - first == 1 and self._tokens[first].type == "INT_LITERAL":
             nothing: States = frozenset()
             return (nothing, states) if self._tokens[first].text == "0" else (states, nothing)
+        self.findings.asked |= {variable.key for variable in self.expressions.questions(first, last)}
         spoken = list(self.expressions.mentions(first, last))
-        compared = self.expressions.comparison(first, last) if spoken else None
+        compared = self.expressions.comparison(first, last)
         if compared is None:
             self._fail(spoken)
             states = self._behind(first, last, states)

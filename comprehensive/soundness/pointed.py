@@ -29,8 +29,11 @@ def data_of(function: Function) -> tuple[Parameter | HostPointer | ConstantArray
 
 
 def null_tests(function: Function) -> dict[str, str]:
-    """The scalars that say whether data is there, with the names of the data, in the order of the regions."""
-    return {s.name: s.pointer for r in function.regions for s in r.scalars if s.pointer is not None}
+    """The scalars that say whether data is there, with the names of the data; those of questions of host code have
+    names that no program has."""
+    found = {s.name: s.pointer for r in function.regions for s in r.scalars if s.pointer is not None}
+    of_host = [p.name for p in function.parameters if p.may_be_null and p.name not in found.values()]
+    return found | {f"cf_has_{name}": name for name in of_host}
 
 
 def null_pointers(function: Function, arguments: Mapping[str, int | float]) -> frozenset[str]:

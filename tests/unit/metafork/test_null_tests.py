@@ -59,7 +59,31 @@ void window(int n, const float *c, const float x[n], float y[n], int B)
       if (c && c[0] > 0) y[i] += 1;
   }
 }
+void of_host(int n, const float *bias, float w[n], float y[n], int B)
+{
+  int has = bias != 0, both = bias && w;
+  if (!w) return;
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < n; i++) { if (has) y[i] += bias[i]; if (both) y[i] += w[i]; }
+  }
+  if (bias)
+    meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[i] += bias[0]; }
+}
 """
+
+
+OF_HOST = {
+    "if (a) §": True,
+    "if (a != NULL && n > 3) §": True,
+    "if (!a) return; §": True,
+    "int k = a && w ? 1 : 2; §": True,
+    "float *p = a ? y : w; §": True,
+    "if (a[0]) §": False,
+    "if (!a[0]) §": False,
+    "int k = first(a) && n; §": False,
+    "int k = (int)(a - w == 0); §": False,
+    "int k = n ? *a : 0; §": False,
+}
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +120,21 @@ def test_programs_compute_what_the_serial_c_does_where_data_is_there_and_where_i
     assert report.holds
 
 
+@pytest.mark.parametrize("host", OF_HOST)
+def test_host_code_may_ask_as_well_and_not_use_data(host: str) -> None:
+    region = "meta_schedule block(8) { meta_for (int i = 0; i < n; i++) y[i] += a[i]; }"
+    helper = "static int first(const float *b) { return b[0] > 0; }\n"
+    head = "void f(int n, float a[n], float *w, float y[n])\n"
+    program, sink = parse_text(f"{helper}{head}{{\n  {host.replace('§', region)}\n}}\n")
+    assert ("CF0215" in {d.code for d in sink.diagnostics}) != OF_HOST[host], sink.diagnostics
+    if OF_HOST[host]:
+        assert next(p for p in program.functions[0].parameters if p.name == "a").may_be_null
+
+
 def test_a_product_with_data_that_may_be_missing_has_the_tiles_of_any_product(tmp_path: Path) -> None:
     path = tmp_path / "f.mf"
     path.write_text(PROGRAM.replace("if (sums) sums[i * m + j] = s;", ""), encoding="utf-8")
-    product, _ = compile_file(path, Options(registers="estimate")).plan.functions
+    product, *_ = compile_file(path, Options(registers="estimate")).plan.functions
     (region,) = product.regions
     assert "product" in {tiling.recipe for tiling in region.tilings}
 
