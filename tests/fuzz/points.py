@@ -32,6 +32,9 @@ EXTREMES: Mapping[ScalarType, tuple[int, ...]] = {
     ScalarType.UNSIGNED: (2**32 - 1, 2**31, 0, 1),
     ScalarType.LONG: (-(2**63), 2**63 - 1, -1, 0, 2**31, -(2**31) - 1),
     ScalarType.UNSIGNED_CHAR: (255, 128, 0, 1),
+    ScalarType.SIGNED_CHAR: (-128, 127, -1, 0, 1),
+    ScalarType.SHORT: (-32768, 32767, -1, 0, 1),
+    ScalarType.UNSIGNED_SHORT: (65535, 32768, 0, 1),
 }
 SPECIALS = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1e-42, 3e38, -3e38, 1.0, 16777217.0)
 PERIOD = 4093
@@ -109,7 +112,7 @@ def elements(p: Parameter, count: int, largest: int, seed: str, number: int) -> 
         if kind.subscripts:
             drawn = rng.integers(0, max(1, largest), size=period)
         else:
-            low = 0 if p.type in (ScalarType.UNSIGNED, ScalarType.UNSIGNED_CHAR) else -20
+            low = -20 if p.type.is_signed else 0
             drawn = rng.integers(low, 21, size=period)
         drawn = drawn.astype(dtype)
         if kind.extreme and not kind.subscripts:

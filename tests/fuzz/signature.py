@@ -9,7 +9,7 @@ from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.literals import scalar_type
 from tests.fuzz.nodes import Group, Node, is_group, split, text_of, tokens_of
 
-_TYPE_WORDS = frozenset(["int", "unsigned", "signed", "long", "char", "float", "double"])
+_TYPE_WORDS = frozenset(["int", "unsigned", "signed", "short", "long", "char", "float", "double"])
 
 
 @dataclass(frozen=True, slots=True)

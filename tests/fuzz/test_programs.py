@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,14 @@ def test_a_seed_is_one_program_and_constructs_can_be_left_out() -> None:
     used = {name for k in range(300) for name in generate(f"3:{k}").used}
     assert used == set(CONSTRUCTS)
     assert not any("while" in generate(f"3:{k}", frozenset({"while", "do"})).text for k in range(100))
+
+
+def test_programs_have_data_of_every_integer_type() -> None:
+    texts = "".join(generate(f"3:{k}").text for k in range(300))
+    kinds = ("int", "unsigned", "long", "unsigned char", "signed char", "short", "unsigned short")
+    assert {kind for kind in kinds if re.search(rf"[(,] *(const )?{kind} \*?\w+(\[|,|\))", texts)} == set(
+        kinds
+    )
 
 
 def test_brackets_survive() -> None:

@@ -6,7 +6,7 @@ In: a scope.  Out: text.  Integers stay small where data is small, so that most 
 from __future__ import annotations
 
 from tests.fuzz.grammar.draw import Draw
-from tests.fuzz.grammar.scope import Array, Coordinate, Extent, Local, Scope
+from tests.fuzz.grammar.scope import INTEGERS, Array, Coordinate, Extent, Local, Scope
 
 EXACT = {
     "float": ("fabsf", "floorf", "ceilf", "sqrtf", "fminf", "fmaxf", "fmaf"),
@@ -131,11 +131,7 @@ class Expressions:
         return draw.pick(forms)
 
     def _index_arrays(self, scope: Scope) -> list[Array]:
-        return [
-            a
-            for a in scope.arrays
-            if a.is_integer and not a.written and a.type in ("int", "unsigned", "unsigned char")
-        ]
+        return [a for a in scope.arrays if a.is_integer and not a.written and a.type != "long"]
 
     def reference(self, array: Array, scope: Scope, *, plain: bool = False) -> str:
         """An element of an array; with ``plain`` without a further array in its subscripts."""
@@ -173,7 +169,7 @@ class Expressions:
         if kind == 4:
             return f"({self.condition(scope, depth - 1)})"
         if kind == 5 and draw.on("casts", 0.8):
-            to = draw.pick(["int", "unsigned", "long", "unsigned char"])
+            to = draw.pick(INTEGERS)
             return f"({to})({a})"
         if kind == 6:
             return draw.pick([f"(-{a})", f"(~{a})", f"(+{a})", f"(!{a})"])

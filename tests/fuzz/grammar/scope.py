@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tests.fuzz.grammar.draw import Draw
 
-INTEGERS = ("int", "unsigned", "long", "unsigned char")
+INTEGERS = ("int", "unsigned", "long", "unsigned char", "signed char", "short", "unsigned short")
 FLOATS = ("float", "double")
 
 ODD_NAMES = (

@@ -110,7 +110,7 @@ class Statements:
         kind = draw.pick((*INTEGERS, *FLOATS, "float", "float", "int"))
         if kind == "double" and not draw.on("double", 0.7):
             kind = "float"
-        if kind in ("unsigned", "long", "unsigned char") and not draw.on("integer data", 0.7):
+        if kind in INTEGERS and kind != "int" and not draw.on("integer data", 0.7):
             kind = "int"
         name = self.names.new("v", "w", "tmp", "old")
         const = draw.chance(0.15)
