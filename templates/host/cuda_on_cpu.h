@@ -304,12 +304,12 @@ private:
   }
 
   char *stack_ = nullptr;
-  ucontext_t context_;
+  ucontext_t context_ = {}; /* all zeros until it begins, so that it takes no memory when a program is loaded */
   bool begun_ = false;
 #ifdef CF_CPU_ASAN
   void *fake_ = nullptr;
 #else
-  jmp_buf place_;
+  jmp_buf place_ = {};
 #endif
 };
 
@@ -566,7 +566,7 @@ public:
 
 private:
   Fiber all_[most_threads];
-  Fiber *waiting_[most_threads];
+  Fiber *waiting_[most_threads] = {};
   size_t begun_ = 0, idle_ = 0;
 };
 

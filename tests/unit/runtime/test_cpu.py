@@ -238,6 +238,11 @@ def mappings() -> int:
     return len(Path("/proc/self/maps").read_text().splitlines())
 
 
+def resident() -> int:
+    """The bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
 def copies(library: CpuLibrary, folder: Path, count: int) -> list[CpuLibrary]:
     """As many libraries; the loader takes one file for one library."""
     found = [replace(library, path=folder / f"copy{k}.so") for k in range(count)]
@@ -251,7 +256,10 @@ def test_programs_of_a_process_keep_few_mappings_and_none_when_they_are_gone(
 ) -> None:
     a, result = data(1000), numpy.full(1000, -1, numpy.float32)
     libraries = copies(smooth, tmp_path, 20)
-    before = mappings()
+    before, resident_before = mappings(), resident()
+    assert all(library.shared for library in libraries)
+    # What could run 1024 threads takes no memory before it does.
+    assert resident() - resident_before < 600_000 * len(libraries)
     arguments, parameters = {"n": 1000, "a": a, "b": result}, {"B": 512, "s": 1}
     assert {each.call("smooth", arguments, parameters).status for each in libraries} == {OK}
     assert mappings() - before < 50 * len(libraries)
