@@ -16,7 +16,6 @@ Barriers stand under loops and conditions that are ``uniform``, and under no oth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
@@ -83,13 +82,11 @@ class Barrier(OwnCall, Struct, frozen=True):
     """All threads of the block meet (``__syncthreads``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comment(OwnStatement):
+class Comment(OwnStatement, Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SharedTile(OwnStatement):
+class SharedTile(OwnStatement, Struct, frozen=True):
     """A tile: ``type *name`` points to dynamic shared memory, ``offset_words`` after its start."""
 
     name: str

@@ -81,7 +81,7 @@ class Threads(Protocol):
 
 Evaluate: TypeAlias = Callable[[Threads, float], Value]
 Combine: TypeAlias = Callable[[Threads, Value, Value, float], Value]
-"""What an operator makes of two values."""
+"""An operator: it makes one value of two."""
 
 
 class Expressions(Struct, frozen=True, dict=True):
@@ -89,7 +89,7 @@ class Expressions(Struct, frozen=True, dict=True):
 
     kernel: Kernel
     _made: dict[int, tuple[Expr, Evaluate]] = field(default_factory=dict[int, "tuple[Expr, Evaluate]"])
-    """By the identity of the expression, which is kept so that no other one gets it."""
+    """The functions by the identity of the expression, which is kept so that no other one gets it."""
     _alike: dict[int, tuple[For[KernelStmt], bool]] = field(
         default_factory=dict[int, "tuple[For[KernelStmt], bool]"]
     )

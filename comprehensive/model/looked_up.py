@@ -14,7 +14,6 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 from msgspec import Struct, field
 
-from comprehensive.loops.integers import multiply
 from comprehensive.metafork.ast import (
     Binary,
     Conditional,
@@ -26,6 +25,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.rewrite import map_expression
+from comprehensive.metafork.terms import times
 from comprehensive.metafork.walk import subexpressions
 from comprehensive.model.depth import LOADED, Data, taken_for
 from comprehensive.model.leaf_values import Value
@@ -58,7 +58,7 @@ class Places(Struct, frozen=True):
 def looked_up(subscript: Value) -> Data:
     """An integer that is read at a subscript: it differs between threads, blocks and turns where the subscript does."""
     place = taken_for(subscript)
-    return LOADED if place is None else Data(like=multiply(IntLiteral(SCATTERED), place))
+    return LOADED if place is None else Data(like=times(IntLiteral(SCATTERED), place))
 
 
 def with_likes(expr: Expr, types: Mapping[str, ScalarType], data: AbstractSet[str]) -> Expr | None:
@@ -75,7 +75,7 @@ def with_likes(expr: Expr, types: Mapping[str, ScalarType], data: AbstractSet[st
 
     def taken(part: Expr) -> Expr:
         if isinstance(part, Index) and part.array in types and types[part.array].is_integer:
-            return multiply(IntLiteral(SCATTERED), part.subscripts[0])
+            return times(IntLiteral(SCATTERED), part.subscripts[0])
         return part
 
     return map_expression(expr, taken)

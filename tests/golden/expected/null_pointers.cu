@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) null_pointers_tile(
     int has_w,
     int i_limit)
 {
+  // cut(i): tiles of T0*U0 points
   const int block = blockIdx.x;
   const int t0 = threadIdx.x;
   const int o0 = block * (T0 * U0);
@@ -60,6 +61,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) null_pointers_tile(
       }
     } else if (U0 * 3 <= 24) {
 #line "null_pointers.cu"
+      // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
@@ -75,14 +77,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) null_pointers_tile(
 #line 6 "null_pointers.mf"
           y[i] = value[r0];
       }
-    } else
+    } else {
 #line "null_pointers.cu"
+      // predicate(y): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 6 "null_pointers.mf"
           y[i] = w[i] * y[i];
       }
+    }
   } else {
 #line "null_pointers.cu"
     // unroll_and_jam(y): U0 points a thread
@@ -101,6 +105,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) null_pointers_tile(
       }
     } else if (U0 <= 24) {
 #line "null_pointers.cu"
+      // predicate(y): points outside of the limits do what the last ones inside do, and store nothing
       float value[U0];
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++)
@@ -114,14 +119,16 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) null_pointers_tile(
 #line 6 "null_pointers.mf"
           y[i] = value[r0];
       }
-    } else
+    } else {
 #line "null_pointers.cu"
+      // predicate(y): points inside of the limits, one by one
       for (int r0 = 0; r0 < U0; r0++) {
         const int i = o0 + r0 * T0 + t0;
         if (i < i_limit)
 #line 6 "null_pointers.mf"
           y[i] = 1.0f;
       }
+    }
   }
 #line "null_pointers.cu"
 }

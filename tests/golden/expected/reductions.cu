@@ -439,6 +439,7 @@ __global__ void __launch_bounds__(T1 * D, CF_BLOCKS(T1 * D, M)) reductions_1_til
 {
   static_assert(8 % T1 == 0 && U1 == 1 && 1024 % D == 0 && S % 16 == 0, "sizes of a tile for which there is no kernel");
   CF_SHARED(cf_pieces);  // 2*T1*D words of 4 bytes
+  // cut(j_part): tiles of T1*U1 points
   const int tiles = (j_part_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int block = blockIdx.x % tiles;
   const int i_part = blockIdx.x / tiles;
