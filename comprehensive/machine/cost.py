@@ -163,10 +163,14 @@ def _chain_text(first: int, *repeated: int) -> str:
     return " + ".join((str(first), *(f"{count}*{each}" for count, each in times if count)))
 
 
+def _wide_text(busiest: int, wide: int, lanes: int, accesses: int) -> str:
+    return f"{busiest} blocks of {wide}*{WARP_THREADS}/{lanes}" + (f" + {accesses}" if accesses else "")
+
+
 _TEXTS: Mapping[str, Callable[..., str]] = {
     "latency": _latency_text,
     "instructions": "{} blocks of {}/{} + {}".format,
-    "doubles and tensor cores": f"{{}} blocks of {{}}*{WARP_THREADS}/{{}}".format,
+    "doubles and tensor cores": _wide_text,
     "load and store unit": "{} blocks of {}".format,
     "second-level cache": "{} blocks of {} bytes, {} in 1000 cycles".format,
     "starts of warps": "{} blocks of {} warps of {}".format,
@@ -313,10 +317,14 @@ def _throughput(
     tensor = c.where_more(launch.tensor_cores, c.count(HALF_BYTES), doubles, halves)
     lanes = c.where_more(launch.tensor_cores, c.count(0), tensor, c.of_machine("wide_lanes"))
     lanes = c.named("lanes", lanes)
+    multiplied = c.named("multiplied", c.down(c.times(wide, c.count(WARP_THREADS)), lanes))
+    # Doubles outside of tensor cores and accesses take turns, as both move 64 bits (measured on an H200).
+    accesses = c.where_more(wide, c.count(0), wavefronts, c.count(0))
+    accesses = c.named("accesses", c.where_more(launch.tensor_cores, c.count(0), c.count(0), accesses))
     start, starts = c.of_machine("warp_start_cycles"), c.most(c.count(LEAST_STARTS), block.warps)
     units = (
         ("instructions", c.plus(c.down(instructions, issued), idle), (instructions, issued, idle)),
-        ("doubles and tensor cores", c.down(c.times(wide, c.count(WARP_THREADS)), lanes), (wide, lanes)),
+        ("doubles and tensor cores", c.plus(multiplied, accesses), (wide, lanes, accesses)),
         ("load and store unit", wavefronts, (wavefronts,)),
         ("second-level cache", c.down(c.times(bytes_, c.count(1000)), rate), (bytes_, rate)),
         ("starts of warps", c.times(start, starts), (starts, start)),

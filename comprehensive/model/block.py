@@ -226,7 +226,7 @@ class Walk:
     def _vectors(self, statement: Vectors, times: float) -> None:
         apart, together = self._number(statement.apart), self._number(statement.together)
         begin = self._value(statement.source.subscripts[0], times)
-        array, (*places, column) = self._element(statement.registers)
+        array, (*places, column) = self._register(statement.registers)
         for first in range(0, self._number(statement.count), together):
             place = self._moved(begin, first // VECTOR * apart + first % VECTOR, times)
             found = self._access(statement.source, place, together, times)
@@ -258,7 +258,7 @@ class Walk:
         if self._expressions.is_memory(target.array):
             self._access(target, self._value(target.subscripts[0], times), 1, times, stores=True)
         else:
-            self.registers[self._element(target)] = value if isinstance(value, Data) else LOADED
+            self.registers[self._register(target)] = value if isinstance(value, Data) else LOADED
 
     def _set(self, name: str, value: Value, old: Value) -> None:
         self.values[name] = value if self._active is None else merged(self._active, value, old)
@@ -373,7 +373,7 @@ class Walk:
     def _value(self, expression: Expr, times: float) -> Value:
         return self._expressions.of(expression)(self, times)
 
-    def _element(self, reference: Index) -> Element:
+    def _register(self, reference: Index) -> Element:
         return self._expressions.element(reference)(self)
 
     def _number(self, expression: Expr) -> int:

@@ -507,9 +507,11 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count wide_lanes = cf_speed(machine->wide_lanes);
   const cf_count lanes =
       launch->tensor_cores ? launch->tensor_cores > 2 ? wide_tensor_lanes : half_tensor_lanes : wide_lanes;
+  const cf_count multiplied = cf_times(wide, 32) / lanes;
+  const cf_count accesses = launch->tensor_cores ? 0 : wide ? wavefronts : 0;
   const cf_count warp_start_cycles = cf_speed(machine->warp_start_cycles);
   const cf_count instructions_busy = cf_times(busiest, cf_plus(instructions / issued_per_cycle, idle));
-  const cf_count cores_busy = cf_times(busiest, cf_times(wide, 32) / lanes);
+  const cf_count cores_busy = cf_times(busiest, cf_plus(multiplied, accesses));
   const cf_count unit_busy = cf_times(busiest, wavefronts);
   const cf_count cache_busy = cf_times(busiest, cf_times(bytes, 1000) / l2_bytes_per_kilocycle);
   const cf_count warps_busy = cf_times(busiest, cf_times(warp_start_cycles, cf_most(4, work->warps)));
