@@ -146,8 +146,8 @@ class AroundLoop(Struct, frozen=True):
         )
         arrays = arrays_assigned((*self.after, *self.stores()))
         data = [a.name for a in self.context.nest.arrays if a.name in arrays]
-        said = "points inside of the limits; no register holds their addresses while the loop runs"
-        return (commented(self.context, "store", data, said), *again), ends
+        said = "stored inside of the limits; addresses are not kept over the loop"
+        return (commented(self.context, "accumulate", data, said), *again), ends
 
     def stores(self) -> tuple[Stmt, ...]:
         """Return the statements that store the elements that the loops assign."""

@@ -123,7 +123,7 @@ def test_no_arithmetic_is_idle(idle: str) -> None:
         ),
         ("matmul", "// stage(a, b): the first S - 1 pieces"),
         ("gemm", "// cut(l): pieces of D steps, then the steps that are left"),
-        ("matmul", "// store(c): points inside of the limits; no register holds their addresses"),
+        ("matmul", "// accumulate(c): stored inside of the limits; addresses are not kept over the loop"),
         ("convolution", "// cut(c): pieces of D steps"),
         ("matadd", "// predicate(c): points inside of the limits, one by one"),
         ("matadd", "// predicate(c): points outside of the limits do what the last ones inside do"),

@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) conv
 #line "convolution.cu"
     slot = slot + 1 == S ? 0 : slot + 1;
   }
-  // store(out): points inside of the limits; no register holds their addresses while the loop runs
+  // accumulate(out): stored inside of the limits; addresses are not kept over the loop
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   const int e2 = cf_again(o2);

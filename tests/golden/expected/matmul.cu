@@ -387,7 +387,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
 #line "matmul.cu"
   if (cf_together == 4
       || T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
-    // store(c): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(c): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -406,7 +406,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     cf_await<0>();
     // stage(c): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_pieces;
-    // store(c): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(c): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);

@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
 #line "mixed_precision.cu"
   if (cf_together == 4
       || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
-    // store(c): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(c): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile(
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_pieces;
-    // store(c): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(c): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);
@@ -370,7 +370,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) f_tile1(
       sums[(row + 8 * r0) * (T1 * U1 + 8) + column + 8 * (r1 / 2) + r1 % 2] = sum[r0][r1];
   }
   __syncthreads();
-  // store(c): points inside of the limits; no register holds their addresses while the loop runs
+  // accumulate(c): stored inside of the limits; addresses are not kept over the loop
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll

@@ -381,7 +381,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
     }
   }
 #line "openmp.cu"
-  // store(c): points inside of the limits; no register holds their addresses while the loop runs
+  // accumulate(c): stored inside of the limits; addresses are not kept over the loop
   const int e0 = cf_again(o0);
   const int e1 = cf_again(o1);
   #pragma unroll

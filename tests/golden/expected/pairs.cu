@@ -326,7 +326,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
 #line "pairs.cu"
     if (cf_together == 4
         || T0 * U0 * D * S + T1 * U1 * D * S + 8 * D * S < 4 * T0 * T1 * U0 + T0 * U0) {
-      // store(d): points inside of the limits; no register holds their addresses while the loop runs
+      // accumulate(d): stored inside of the limits; addresses are not kept over the loop
       const int e0 = cf_again(o0);
       const int e1 = cf_again(o1);
       #pragma unroll
@@ -347,7 +347,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pairs_tile(
       cf_await<0>();
       // stage(sum): sums through shared memory, to threads beside each other
       float *const sums = (float *)cf_pieces;
-      // store(d): points inside of the limits; no register holds their addresses while the loop runs
+      // accumulate(d): stored inside of the limits; addresses are not kept over the loop
       const int e0 = cf_again(o0);
       const int e1 = cf_again(o1);
       const int line = thread / (4 * T1);

@@ -433,7 +433,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
 #line "storage.cu"
   if (cf_together == 4
       || (T0 * U0 * D * S + T1 * U1 * D * S + 4 * D * S) / 2 < 4 * T0 * T1 * U0 + T0 * U0) {
-    // store(c): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(c): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     #pragma unroll
@@ -454,7 +454,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) product_tile(
     cf_await<0>();
     // stage(sum): sums through shared memory, to threads beside each other
     float *const sums = (float *)cf_pieces;
-    // store(c): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(c): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     const int e1 = cf_again(o1);
     const int line = thread / (4 * T1);
@@ -567,7 +567,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) rounded_tile(
   }
 #line "storage.cu"
   if (H == 1 || t0 < T0) {
-    // store(y): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(y): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

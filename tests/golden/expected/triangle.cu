@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(T0 * H, CF_BLOCKS(T0 * H, M)) triangle_tile(
   }
 #line "triangle.cu"
   if (H == 1 || t0 < T0) {
-    // store(y): points inside of the limits; no register holds their addresses while the loop runs
+    // accumulate(y): stored inside of the limits; addresses are not kept over the loop
     const int e0 = cf_again(o0);
     #pragma unroll
     for (int r0 = 0; r0 < U0; r0++) {

@@ -38,7 +38,8 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
 
 def test_a_block_without_a_point_leaves_the_loop_out() -> None:
     source = PLANE.format(parameters=PARAMETERS, body=BODIES["a sum that stays as it is"])
-    assert "if ((long)o1 <= (long)(o0 + T0 * U0 - 1)) {\n    #pragma unroll" in sources_of(source)["f.cu"]
+    text = sources_of(source)["f.cu"]
+    assert "if ((long)o1 <= (long)(o0 + T0 * U0 - 1)) {\n    // stage(a, b): the first S - 1 pieces\n" in text
 
 
 @pytest.mark.parametrize(
