@@ -21,7 +21,7 @@ from comprehensive.plan.interface import interface
 from comprehensive.soundness.emulated import build, run_leaves
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
-from comprehensive.verification import run_lines
+from comprehensive.verification_report import run_lines
 
 POINTS = 20
 

@@ -65,6 +65,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ),
     ("given_trees",),
     ("soundness",),
+    ("verification_report",),
     ("verification", "tuning"),
     ("occupancy_explanation", "interactive_report"),
     ("calibration",),
@@ -125,6 +126,7 @@ COMMANDS = {
     "pictures",
     "tree_forms",
     "verification",
+    "verification_report",
 }
 ONLY_BY = {"cli": {"__main__"}, "report": COMMANDS}
 

@@ -53,11 +53,12 @@ def check_command(
 
     What cannot be checked is shown as `--` and counted in the last line; it is an error under -Werror only.
     """
-    from comprehensive import verification
     from comprehensive.embedding.compiled import KernelCompiler
     from comprehensive.embedding.demoted import own_passes
     from comprehensive.records import replace
     from comprehensive.soundness.rewritten import rewritten
+    from comprehensive.verification import verify
+    from comprehensive.verification_report import to_json, to_text
 
     definitions, compile_options = configured(source, definitions, compile_options)
     options = options_of(**compile_options)
@@ -65,7 +66,7 @@ def check_command(
     compilation = compile_source(source, options, watch)
     watch.demand_whole("a tree is not decided to its end, and nothing was checked")
     with watch.shown():
-        report = verification.verify(
+        report = verify(
             compilation,
             points=points,
             run=not no_run,
@@ -79,9 +80,9 @@ def check_command(
             found = rewritten(compilation.plan, compiler, options.arch, automatic=options.automatic)
             report = replace(report, rewritten=found)
     if as_json:
-        print_json(verification.to_json(report))
+        print_json(to_json(report))
     else:
-        click.echo(verification.to_text(report), nl=False)
+        click.echo(to_text(report), nl=False)
     if not report.holds:
         sys.exit(EXIT_INPUT)
     watch.close()

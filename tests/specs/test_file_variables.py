@@ -9,7 +9,8 @@ import pytest
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.plan.interface import interface
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 from tests.examples import quick_of
 
 FIGURE_7 = """#define N 34

@@ -8,7 +8,8 @@ import pytest
 
 from comprehensive.diagnostics import CompileError
 from comprehensive.driver import Options, compile_file
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 
 PROGRAM = """#include <math.h>
 static const float T[3] = { NAN, 1.0f, -NAN };

@@ -10,7 +10,8 @@ from comprehensive.diagnostics import CompileError
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 from tests.examples import quick_of
 
 TURN = """    meta_schedule block(B) {

@@ -12,7 +12,8 @@ from comprehensive.generate import outputs
 from comprehensive.plan.interface import interface
 from comprehensive.runtime.cpu import build
 from comprehensive.toolchain.host import find_cxx_compiler
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 from tests.examples import quick_of
 
 CF_EOVERFLOW = 4

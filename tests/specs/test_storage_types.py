@@ -18,7 +18,8 @@ from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler, hea
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 from comprehensive.tuning.data import drawn
 from comprehensive.tuning.expected import build_serial
-from comprehensive.verification import summary, to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import summary, to_text
 from tests.compiled_specs import LITTLE_OPTIMIZATION, OPTIONS
 from tests.examples import quick_of
 from tests.specs.test_emitted import LANGUAGES, STRICT

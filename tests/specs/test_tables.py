@@ -10,7 +10,8 @@ import pytest
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.toolchain.find import Missing, find_tool
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 
 TEXT = """enum { K = 3 };
 static const float w[K][2] = {{0.25f, 1}, {0.5, -2}, {0.1}};

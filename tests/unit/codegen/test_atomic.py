@@ -9,7 +9,8 @@ import pytest
 from comprehensive.codegen.atomic import atomic_call
 from comprehensive.metafork.ast import Assign, Index, Name, ScalarType
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 from tests.unit.schedule.tile_runs import compilation_of, texts_of
 
 INTEGERS = """void f(int n, const int x[n], const int v[n], int a[n], unsigned b[n], long c[n], int d[n], unsigned e[n],

@@ -244,7 +244,7 @@ def resident() -> int:
 
 
 def copies(library: CpuLibrary, folder: Path, count: int) -> list[CpuLibrary]:
-    """As many libraries; the loader takes one file for one library."""
+    """Return as many libraries, each from a file of its own, since the loader takes one file for one library."""
     found = [replace(library, path=folder / f"copy{k}.so") for k in range(count)]
     for each in found:
         shutil.copy(library.path, each.path)

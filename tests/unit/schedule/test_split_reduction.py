@@ -15,7 +15,8 @@ from comprehensive.soundness.emulated import build
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 from tests.examples import quick_of
 from tests.unit.schedule.tile_runs import (
     compilation_of,

@@ -11,7 +11,8 @@ from comprehensive.driver import Options, compile_file
 from comprehensive.soundness.emulated import LeafRuns
 from comprehensive.soundness.refusals import TILE_REFUSED
 from comprehensive.soundness.state import State
-from comprehensive.verification import run_lines, to_json, to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import run_lines, to_json, to_text
 
 DIAGONALS = """void diag(int n, int k, int *m, int B)
 {

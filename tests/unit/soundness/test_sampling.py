@@ -12,7 +12,8 @@ from comprehensive.soundness.emulated import build, run_leaves
 from comprehensive.soundness.sampling import NotSampledError, Sample, all_scalars, comes_to, samples
 from comprehensive.soundness.signs import any_sign
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
-from comprehensive.verification import to_text, verify
+from comprehensive.verification import verify
+from comprehensive.verification_report import to_text
 
 SHIFTED = """void f(int n, int size, int rows, int m, unsigned w, const float *x, float y[n], int B)
 {
