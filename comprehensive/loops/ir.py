@@ -477,9 +477,11 @@ class RegisterTile(Struct, frozen=True):
         return (*(alternative.body for alternative in self.alternatives), *swept)
 
 
-class Variant(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Variant:
     """A nest with the procedures to be applied to its IR: G_C together with lambda defines the IR CFG G_L.
 
+    It is a dataclass, as nests are, since strategies of other packages change both by ``dataclasses.replace``.
     ``register_cap`` is the limit of registers a thread that the compiler is told to keep (spilling if it must).
     """
 
