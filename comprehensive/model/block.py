@@ -68,7 +68,7 @@ from comprehensive.model.accesses import Mask, Tally
 from comprehensive.model.arithmetic import Arithmetic
 from comprehensive.model.depth import LOADED, Data, forget, taken_for
 from comprehensive.model.evaluation import Element, expressions_of
-from comprehensive.model.integers import calculate, is_unsigned, kept
+from comprehensive.model.integers import calculate, kept
 from comprehensive.model.looked_up import Places
 from comprehensive.model.moved_bytes import Copies
 from comprehensive.model.thread_values import Value, converted, merged, vector_of
@@ -245,11 +245,9 @@ class Walk:
         target = statement.target
         if isinstance(target, Name):
             old = self.values.get(target.identifier, LOADED)
-            if operator and (isinstance(old, Data) or isinstance(value, Data)):
-                value = self.operated(operator, (target, old), (statement.value, value), times)
-            elif operator:
-                unsigned = is_unsigned(Binary(operator, target, statement.value), self._expressions.unsigned)
-                value = calculate(operator, old, value, unsigned=unsigned)
+            if operator:
+                combined = self._expressions.combine(Binary(operator, target, statement.value))
+                value = combined(self, old, value, times)
             self._set(target.identifier, value, old)
             return
         if operator and not statement.atomic:

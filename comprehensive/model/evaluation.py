@@ -90,6 +90,9 @@ class Expressions(Struct, frozen=True, dict=True):
     kernel: Kernel
     _made: dict[int, tuple[Expr, Evaluate]] = field(default_factory=dict[int, "tuple[Expr, Evaluate]"])
     """The functions by the identity of the expression, which is kept so that no other one gets it."""
+    _elements: dict[int, tuple[Index, Callable[[Threads], Element]]] = field(
+        default_factory=dict[int, "tuple[Index, Callable[[Threads], Element]]"]
+    )
     _alike: dict[int, tuple[For[KernelStmt], bool]] = field(
         default_factory=dict[int, "tuple[For[KernelStmt], bool]"]
     )
@@ -150,12 +153,16 @@ class Expressions(Struct, frozen=True, dict=True):
 
     def element(self, reference: Index) -> Callable[[Threads], Element]:
         """Return what tells the element of a local array, as far as it is the same for all threads."""
+        known = self._elements.get(id(reference))
+        if known is not None:
+            return known[1]
         array, subscripts = reference.array, tuple(map(self.of, reference.subscripts))
 
         def found(threads: Threads) -> Element:
             places = (subscript(threads, 0) for subscript in subscripts)
             return array, tuple([place if isinstance(place, int) else -1 for place in places])
 
+        self._elements[id(reference)] = (reference, found)
         return found
 
     def _function(self, expression: Expr) -> Evaluate:
