@@ -202,6 +202,11 @@ def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> tuple[s
     length = plan.step(instance)
     if length == 1:
         return _product([*outer, _sum(done)]), "", ""
+    mean_rest = plan.mean_rest(instance)
+    if mean_rest is not None:
+        (last,) = done
+        whole = _product([*outer, f"{last} / {length}"])
+        return whole, _product(outer or ["1"]), _product([*outer, str(mean_rest)])
     rests = [f"{n} % {length}" for n in done]
     return (
         _product([*outer, _sum([f"{n} / {length}" for n in done])]),
@@ -220,10 +225,12 @@ def _more(plan: TilePlan, instance: Instance, names: Sequence[str], counted: Seq
 
 
 def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str:
-    """Return the condition that a tile along some coordinate is not whole.
+    """Return the condition that a tile along some coordinate is not whole; empty where its block does what all do.
 
     Of tiles that overlap or begin before 0 some never are.
     """
+    if plan.kernel.has_copies:
+        return ""
     if any(c.shift or c.lead is not None for c in plan.tile.coordinates):
         return "1"
     extents = [

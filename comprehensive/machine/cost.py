@@ -32,7 +32,8 @@ LEAST_STARTS = 4
 """A block of fewer warps does not start sooner than one of so many."""
 HINDRANCE = 16
 """The divisor of the cycles that all units but the slowest add to it: they do not overlap as well as they could.  Fewer
-warps of several blocks are hindered more: their number is the divisor."""
+warps of several blocks are hindered more: their number is the divisor, unless memory is the slowest, which does not
+wait for them."""
 MANY_TURNS = 4
 """The turns of blocks on a multiprocessor together, beyond which turns no longer begin at the same time."""
 
@@ -43,7 +44,7 @@ class TileWork:
 
     A block does ``once`` and ``step`` for each whole step of its serial loop, or each sweep, and for a step that is not
     whole ``part`` and ``kiloturn`` for 1000 of its turns (of which lanes that share them do less than one access each);
-    where the limits cut its tile, ``cut_once`` and ``cut_step``.
+    where the limits cut its tile, ``cut_once`` and ``cut_step``, if a launch says that it is something else.
     Steps that wait for copies begun ``ahead`` steps before wait for one of so many; 0: they wait for none.
     """
 
@@ -65,7 +66,7 @@ class TileWork:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch: ``is_cut`` says whether the limits cut a tile.
+    """A launch: ``is_cut`` says whether the limits cut a tile, and its block does something else than the others.
 
     Each block does so many whole ``steps``, and ``parts``, steps that are not whole, of ``turns`` in all.  Where blocks
     differ these are those of a mean block, and the longest one does ``more`` steps.
@@ -150,12 +151,16 @@ def _counted(work: Work) -> Counted[int]:
     return Counted(*work.rounded)
 
 
-def _latency_text(busiest: int, resident: int, between: int, longer: int, turns: int, *chain_: int) -> str:
-    chain = _chain_text(*chain_) + (f" + {turns}" if turns else "")
+def _latency_text(busiest: int, resident: int, between: int, longer: int, *chain_: int) -> str:
+    chain = _alone_text(*chain_)
     last = f", and {longer} of the longest one" if longer else ""
     if busiest > MANY_TURNS * resident:
         return f"{busiest} blocks, {resident} at a time, of {chain} + {between}{last}"
     return f"{-(-busiest // resident)} turns of {chain}{last}"
+
+
+def _alone_text(turns: int, *chain_: int) -> str:
+    return _chain_text(*chain_) + (f" + {turns}" if turns else "")
 
 
 def _chain_text(first: int, *repeated: int) -> str:
@@ -174,7 +179,7 @@ _TEXTS: Mapping[str, Callable[..., str]] = {
     "load and store unit": "{} blocks of {}".format,
     "second-level cache": "{} blocks of {} bytes, {} in 1000 cycles".format,
     "starts of warps": "{} blocks of {} warps of {}".format,
-    "latency of a cut tile": _chain_text,
+    "latency of a cut tile": _alone_text,
     "memory": "{} bytes, {} in 1000 cycles".format,
 }
 
@@ -255,29 +260,35 @@ def price(c: Counts[N], block: Block[N], launch: Extent[N]) -> Price[N]:
     """The price of a launch of blocks of which a multiprocessor holds at least one."""
     busiest = c.named("busiest", c.up(launch.blocks, c.of_machine("multiprocessors")))
     resident = c.named("resident", c.most(c.count(1), c.least(block.held, busiest)))
+    memory = _memory(c, launch)
     parts = (
-        _latency(c, block, launch, busiest, resident),
+        *_latencies(c, block, launch, busiest, resident),
         *_throughput(c, block, launch, busiest, resident),
-        _latency_of_a_cut_tile(c, block, launch),
-        _memory(c, launch),
+        memory,
     )
     slowest = c.named("slowest", reduce(c.most, (part.cycles for part in parts)))
     together = c.named("together", reduce(c.plus, (part.cycles for part in parts)))
     most = c.count(HINDRANCE)
     warps = c.least(c.times(resident, block.warps), most)
-    divisor = c.named("divisor", c.where_more(resident, c.count(1), warps, most))
+    few = c.where_more(resident, c.count(1), warps, most)
+    divisor = c.named("divisor", c.where_more(slowest, memory.cycles, few, most))
     hindered = c.plus(slowest, c.down(c.minus(together, slowest), divisor))
     return Price(c.plus(c.of_machine("launch_cycles"), hindered), parts, resident, busiest)
 
 
-def _latency(c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resident: N) -> Part[N]:
-    """Blocks that wait: in step with each other at first, but not for long.  The longest one is among the last."""
+def _latencies(
+    c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resident: N
+) -> tuple[Part[N], Part[N]]:
+    """Blocks that wait: in step with each other at first, but not for long.  The longest one is among the last.
+
+    And the block of a tile that the limits cut, alone.
+    """
     copies = c.down(c.of_machine("global_latency_cycles"), c.most(c.count(1), block.ahead))
     copies = c.named("copies", c.where_more(block.ahead, c.count(0), copies, c.count(0)))
-    first = c.named("first", c.plus(c.of_machine("block_cycles"), _alone(c, "once", block, block.once)))
-    step = c.named("step", c.most(_alone(c, "step", block, block.step), copies))
-    part = c.named("part", c.most(_alone(c, "part", block, block.part), copies))
-    turns = c.named("turns", _of_turns(c, launch, _alone(c, "kiloturn", block, block.kiloturn)))
+    first = c.named("first", c.plus(c.of_machine("block_cycles"), _alone(c, "once", block.once)))
+    step = c.named("step", c.most(_alone(c, "step", block.step), copies))
+    part = c.named("part", c.most(_alone(c, "part", block.part), copies))
+    turns = c.named("turns", _of_turns(c, launch, _alone(c, "kiloturn", block.kiloturn)))
     chain = (launch.steps, step, launch.parts, part)
     alone = c.named("alone", c.plus(_chain(c, first, chain), turns))
     together = c.times(c.up(busiest, resident), alone)
@@ -288,7 +299,15 @@ def _latency(c: Counts[N], block: Block[N], launch: Extent[N], busiest: N, resid
     cycles = c.named(
         "latency", c.plus(c.named("blocks_wait", c.where_more(busiest, few, apart, together)), longer)
     )
-    return Part("latency", cycles, (busiest, resident, between, longer, turns, first, *chain))
+    waiting = Part("latency", cycles, (busiest, resident, between, longer, turns, first, *chain))
+
+    cut_first = c.plus(c.of_machine("block_cycles"), _alone(c, "cut_once", block.cut_once))
+    cut_first = c.named("cut_first", cut_first)
+    cut_step = c.named("cut_step", _alone(c, "cut_step", block.cut_step))
+    cut_chain = (launch.steps, cut_step, launch.parts, part)
+    cut = c.plus(_chain(c, cut_first, cut_chain), turns)
+    cut = c.named("cut", c.where_more(launch.is_cut, c.count(0), cut, c.count(0)))
+    return waiting, Part("latency of a cut tile", cut, (turns, cut_first, *cut_chain))
 
 
 def _throughput(
@@ -335,16 +354,6 @@ def _throughput(
     )
 
 
-def _latency_of_a_cut_tile(c: Counts[N], block: Block[N], launch: Extent[N]) -> Part[N]:
-    """The block of a tile that the limits cut, alone: a step of its that is not whole counts as a whole one."""
-    first = _alone(c, "cut_once", block, block.cut_once)
-    first = c.named("cut_first", c.plus(c.of_machine("block_cycles"), first))
-    step = c.named("cut_step", _alone(c, "cut_step", block, block.cut_step))
-    chain = (c.plus(launch.steps, launch.parts), step)
-    cycles = c.named("cut", c.where_more(launch.is_cut, c.count(0), _chain(c, first, chain), c.count(0)))
-    return Part("latency of a cut tile", cycles, (first, *chain))
-
-
 def _memory(c: Counts[N], launch: Extent[N]) -> Part[N]:
     rate = c.of_machine("dram_bytes_per_kilocycle")
     cycles = c.down(c.times(launch.bytes, c.count(1000)), rate)
@@ -363,17 +372,16 @@ def _chain(c: Counts[N], first: N, repeated: Sequence[N]) -> N:
     return reduce(c.plus, (c.times(count, each) for count, each in pairs), first)
 
 
-def _alone(c: Counts[N], name: str, block: Block[N], done: Counted[N]) -> N:
+def _alone(c: Counts[N], name: str, done: Counted[N]) -> N:
     """Cycles of a block that has the multiprocessor for itself.
 
-    Its warps wait for memory one time after the other, and a warp begins an instruction every one and a half cycles.
+    Its warps wait for memory one time after the other.
     """
     waiting = c.times(done.waits, c.of_machine("global_latency_cycles"))
     waiting = c.plus(waiting, c.times(done.shared_waits, c.of_machine("shared_latency_cycles")))
     waiting = c.plus(waiting, c.times(done.barriers, c.of_machine("barrier_cycles")))
     waiting = c.named(f"{name}_waits", waiting)
-    of_a_warp = c.down(c.times(done.instructions, c.count(3)), c.times(c.count(2), block.warps))
-    issued = c.most(c.down(done.instructions, c.of_machine("issued_per_cycle")), of_a_warp)
+    issued = c.down(done.instructions, c.of_machine("issued_per_cycle"))
     chain = c.times(done.depth, c.count(DEPENDENT_CYCLES))
     busy = c.named(f"{name}_busy", c.most(c.most(issued, done.wavefronts), chain))
     return c.plus(waiting, busy)

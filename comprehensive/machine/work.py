@@ -32,7 +32,8 @@ class Work:
     """The same for shared memory."""
     barriers: float = 0
     depth: float = 0
-    """Instructions of a thread that wait for each other."""
+    """The instructions that a warp begins one after the other as each waits for the last; where it has others to begin
+    meanwhile, as many as take that long.  Between two barriers those of the warp that takes the longest count."""
 
     def __add__(self, other: Work) -> Work:
         return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))

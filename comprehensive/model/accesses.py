@@ -35,8 +35,12 @@ MMA_SUMS = 16 * 8
 """The sums to which an instruction of tensor cores adds."""
 MMA_STEPS = {8: 8, 2: 16}
 """The steps that it does, by the bytes of the elements that it multiplies."""
-COPYING = 20
+ISSUE = 3 / 8
+"""The part of the time to the result of an instruction after which a warp begins another one: one and a half cycles."""
+COPYING = 10
 """The instructions of a copy to shared memory element by element, whose bounds are looked at each time."""
+COPYING_NARROW = 20
+"""The same for elements of fewer bytes than a word, which go through registers."""
 
 
 @dataclass
@@ -54,6 +58,8 @@ class Tally:
     depth: float = 0
     chain: int = 0
     """Instructions of the region that wait for each other: of the longest chain so far."""
+    repeated: float = 0
+    """The instructions that turns which others stand for add to that chain."""
     _reads_global: bool = False
     _reads_shared: bool = False
     _loaded: set[Elements] = field(default_factory=set[Elements])
@@ -64,29 +70,46 @@ class Tally:
     the pass."""
     _pass: int = 0
     _warp: Integers = field(init=False)
+    _waited: float = 0
+    """Instructions since the last barrier that wait for each other."""
+    _of_each: float = 0
+    """The instructions since then that each warp has begun, beside those of single ones: ``_of_some``."""
+    _of_some: npt.NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
         self._warp = np.arange(self.threads, dtype=np.int64) // WARP_THREADS
+        self._of_some = np.zeros(self.warps)
 
     @property
     def warps(self) -> int:
         return -(-self.threads // WARP_THREADS)
 
-    def active_warps(self, active: Mask | None) -> int:
-        if active is None:
-            return self.warps
-        return int(np.count_nonzero(np.logical_or.reduceat(active, np.arange(0, self.threads, WARP_THREADS))))
-
     def arithmetic(self, instructions: float, times: float, active: Mask | None, *, wide: bool) -> None:
-        done = instructions * times * self.active_warps(active)
-        self.instructions += done
+        done = instructions * times * self._begun(instructions * times, active)
         self.wide += done if wide else 0
 
     def tensor_cores(self, instructions: float, element_bytes: int, times: float) -> None:
         """Instructions of tensor cores by all warps, which multiply elements of so many bytes."""
-        done = instructions * times * self.warps
-        self.instructions += done
+        done = instructions * times * self._begun(instructions * times, None)
         self.wide += done * MMA_SUMS * MMA_STEPS[element_bytes] / WARP_THREADS
+
+    def _begun(self, instructions: float, active: Mask | None) -> int:
+        """Count instructions of each warp that has active threads, and return the number of these warps."""
+        if active is None:
+            self.instructions += instructions * self.warps
+            self._of_each += instructions
+            return self.warps
+        begins = np.arange(0, self.threads, WARP_THREADS)
+        warps = np.logical_or.reduceat(active, begins)
+        count = int(np.count_nonzero(warps))
+        self.instructions += instructions * count
+        self._of_some += instructions * warps
+        return count
+
+    def _shared_out(self, instructions: float) -> None:
+        """Count instructions of a block that all its warps do in equal parts."""
+        self.instructions += instructions
+        self._of_each += instructions / self.warps
 
     def is_loaded(self, array: str, offset: Any, active: Mask | None) -> bool:
         """Whether this region has read the same elements before; from now on it has."""
@@ -100,8 +123,7 @@ class Tally:
         self, array: str, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool
     ) -> None:
         """An access of ``width`` bytes a thread; ``begin`` is None where data decides about the address."""
-        warps = self.active_warps(active)
-        self.instructions += times * warps * GLOBAL_INSTRUCTIONS
+        warps = self._begun(times * GLOBAL_INSTRUCTIONS, active)
         self._reads_global |= not stores
         if begin is None:
             self.wavefronts += times * warps * WARP_THREADS
@@ -115,8 +137,7 @@ class Tally:
 
     def of_shared(self, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool) -> None:
         """The same in shared memory: each bank serves one word of a warp at a time, the same word to all threads."""
-        warps = self.active_warps(active)
-        self.instructions += times * warps * SHARED_INSTRUCTIONS
+        warps = self._begun(times * SHARED_INSTRUCTIONS, active)
         self._reads_shared |= not stores
         if begin is None:
             self.wavefronts += times * warps
@@ -129,7 +150,7 @@ class Tally:
     def piece(self, rows: int, row_bytes: int, together: int, element_bytes: int, times: float) -> None:
         """Reads of a piece of an array by all threads, ``together`` elements an access, for later."""
         accesses = -(-rows * row_bytes // (element_bytes * together * WARP_THREADS))
-        self.instructions += times * accesses * GLOBAL_INSTRUCTIONS
+        self._shared_out(times * accesses * GLOBAL_INSTRUCTIONS)
         # Rows that are not aligned begin in the midst of a sector, and end in one more.
         sectors = -(-row_bytes // SECTOR_BYTES) + (together == 1 and rows > 1 and row_bytes > 0)
         # Elements that are copied one by one come sector by sector, vectors line by line.
@@ -140,7 +161,8 @@ class Tally:
     def put(self, bytes_: int, together: int, element_bytes: int, times: float, *, copies: bool) -> None:
         """Count the way of bytes into shared memory: from registers, or a copy past them."""
         accesses = -(-bytes_ // (element_bytes * together * WARP_THREADS))
-        self.instructions += times * accesses * (COPYING if copies and together == 1 else 1)
+        each = COPYING if element_bytes >= WORD_BYTES else COPYING_NARROW
+        self._shared_out(times * accesses * (each if copies and together == 1 else 1))
         self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))
 
     def through_registers(self, elements: int, at_once: int, times: float) -> None:
@@ -157,9 +179,21 @@ class Tally:
         elif self._reads_shared:
             self.shared_waits += times
         self._reads_global = self._reads_shared = False
-        self.depth += self.chain * times
-        self.chain = 0
+        self._waited += (self.chain + self.repeated) * times
+        self.chain = self.repeated = 0
         self._loaded.clear()
+
+    def barrier(self, times: float) -> None:
+        """The warps of the block wait for the one that takes the longest."""
+        self.barriers += times
+        self._end_of_span()
+
+    def _end_of_span(self) -> None:
+        """Count what the warp that takes the longest does from one barrier to the next."""
+        longest = self._of_each + float(self._of_some.max(initial=0))
+        self.depth += max(self._waited, longest * ISSUE)
+        self._waited = self._of_each = 0
+        self._of_some[:] = 0
 
     def next_pass(self) -> None:
         """Note that all threads meet behind loops: what they read again may have left the first-level cache."""
@@ -167,6 +201,7 @@ class Tally:
 
     def work(self) -> Work:
         """All that has been counted, sectors included."""
+        self._end_of_span()
         touched = sum(
             times * distinct(np.concatenate(found)).size for (_, _, times, _), found in self._sectors.items()
         )

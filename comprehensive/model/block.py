@@ -173,7 +173,7 @@ class Walk:
                         self._turn(statement.body, times, alike, in_one_region=False)
                 case Barrier():
                     self._end_of_region(times)
-                    self.tally.barriers += times
+                    self.tally.barrier(times)
                     if not self._loops:
                         self.tally.next_pass()
                 case SharedTile():
@@ -305,12 +305,13 @@ class Walk:
 
     def _turn(self, body: Sequence[KernelStmt], times: float, alike: float, *, in_one_region: bool) -> None:
         """A turn of a loop that is done so many times, which stands for as many turns as are alike."""
-        chain = self.tally.chain
+        before = self.tally.chain + self.tally.repeated
         self._loops += 1
         self.statements(body, times * alike)
         self._loops -= 1
         if in_one_region:
-            self.tally.chain += round(max(0, self.tally.chain - chain) * (alike - 1))
+            grown = self.tally.chain + self.tally.repeated - before
+            self.tally.repeated += max(0, grown) * (alike - 1)
         else:
             self._end_of_region(times * alike)
 

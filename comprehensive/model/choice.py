@@ -160,7 +160,7 @@ def _candidate(
     because = _obstacle(plan, sizes, machine, values)
     price = None
     if not because:
-        price = cost(machine, plan.work(instance, accessed), _launch(plan, instance, values, sweeps))
+        price = cost(machine, plan.work(instance, accessed), launch_of(plan, instance, values, sweeps))
         because = "" if price is not None else "a multiprocessor has no room for a block"
     return Candidate(number, plan.kind, sizes, accessed, sweeps, price, because)
 
@@ -189,19 +189,23 @@ def size_obstacle(plan: TilePlan, sizes: Mapping[str, int], values: Mapping[str,
     return ""
 
 
-def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweeps: int) -> Launch:
+def launch_of(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweeps: int) -> Launch:
     sizes = plan.sizes(instance)
     limits, counted = _limits(plan, values), [wide_value(plan.nest, c, values) for c in plan.counted]
     blocks = _tiles(plan, sizes, limits, values)
     blocks *= prod(max(0, limit) for limit in limits[len(limits) - len(plan.tile.batch) :])
     of_loops, length = [max(0, number) for number in plan.turns(counted, sweeps)], plan.step(instance)
     outer, done = (1, of_loops) if plan.kernel.beside else (prod(of_loops[:-1]), of_loops[-1:])
-    wholes, rests = [n // length for n in done], [n % length for n in done]
+    mean_rest = plan.mean_rest(instance)
+    wholes = [n // length for n in done]
+    rests = [n % length if mean_rest is None else mean_rest for n in done]
     each = (sum(wholes), sum(rest > 0 for rest in rests), sum(rests))
     steps, parts, turns = (min(SATURATED, outer * n) for n in each)
-    is_cut = any(c.shift or c.lead is not None for c in plan.tile.coordinates) or any(
+    overlaps = any(c.shift or c.lead is not None for c in plan.tile.coordinates)
+    ends_inside = any(
         limit % size_of(c.extent, sizes) for c, limit in zip(plan.tile.coordinates, limits, strict=False)
     )
+    is_cut = not plan.kernel.has_copies and (overlaps or ends_inside)
     bytes_ = sum(t.bytes * prod(max(0, n) for n in t.of(limits, counted)) for t in plan.traffic)
     more = 0
     if plan.mean_steps is not None:

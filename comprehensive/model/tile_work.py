@@ -21,6 +21,7 @@ from comprehensive.counters.registers import tile_registers
 from comprehensive.kernel_ir.kernel import Comment, Kernel, KernelParameter, Source
 from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Coordinate, Nest, RegisterTile
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.parameters import WARP_THREADS
@@ -30,6 +31,7 @@ from comprehensive.model.accesses import Mask
 from comprehensive.model.block import Walk, block_work
 from comprehensive.model.values import stride
 from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.equalize import slope
 from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
 from comprehensive.schedule.operands import loops_of
 from comprehensive.schedule.predicate import edges
@@ -42,6 +44,8 @@ EXTENT_BITS = 7
 """The bits of an extent of data, as far as a block looks at it, along all dimensions but the last."""
 LEAST_WINDOW = 3
 """The rows, and the elements of a row, of the least window around an element."""
+LONG = 1 << 10
+"""Tiles before a point of which the serial loop is longer than all that are looked at."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
 
@@ -66,16 +70,15 @@ class _Tile(Struct, frozen=True, dict=True):
     def work(self, together: int) -> TileWork:
         few, more = (3, 5) if self.kernel.does_sweeps else (2, 3)  # sweeps of a launch are an odd number
         inside = self._block(together, few, cut=False)
-        # A kernel that stages what it reads does the same where the limits cut its tile, but for loads and stores.
-        outside = inside if self.kernel.has_copies else self._block(together, few, cut=True)
         steps = self.loops if self.kernel.beside else INNER_TURNS ** max(0, self.loops - 1)
-        each = 1 / (more - few) / steps
-        step = cut_step = Work()
-        if self.has_steps:
-            step = cut_step = (self._block(together, more, cut=False) - inside) * each
-            if not self.kernel.has_copies:
-                cut_step = (self._block(together, more, cut=True) - outside) * each
+        each = 1 / (more - few) / steps if self.has_steps else 0
+        step = (self._block(together, more, cut=False) - inside) * each if each else Work()
         once = inside - step * (few * steps)
+        cut_once = cut_step = Work()
+        if not self.kernel.has_copies:
+            outside = self._block(together, few, cut=True)
+            cut_step = (self._block(together, more, cut=True) - outside) * each if each else Work()
+            cut_once = outside - cut_step * (few * steps)
         part, kiloturn = self._part(together, few, inside, once)
         first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
         return TileWork(
@@ -83,7 +86,7 @@ class _Tile(Struct, frozen=True, dict=True):
             step,
             part,
             kiloturn,
-            outside - cut_step * (few * steps) + first,
+            cut_once,
             cut_step,
             prod(self._shape()),
             self._registers(),
@@ -135,8 +138,9 @@ class _Tile(Struct, frozen=True, dict=True):
     def _values(self, steps: int, rest: int, rows: int, *, cut: bool) -> dict[str, Any]:
         """Return values of constants and parameters.
 
-        There are three tiles along each coordinate, the last one whole or cut.  The serial loop has so many whole
-        ``steps`` and ``rest`` turns besides; with ``rows``, these turns alone in so many turns of the loop around it.
+        There are three tiles along each coordinate, the last one whole or cut, and others before them where the serial
+        loop becomes longer.  It has so many whole ``steps`` and ``rest`` turns besides; with ``rows``, these turns
+        alone in so many turns of the loop around it.
         """
         values: dict[str, Any] = dict(self.sizes)
         for p in self.kernel.parameters:
@@ -157,7 +161,8 @@ class _Tile(Struct, frozen=True, dict=True):
         for c, name in zip(self.tile.coordinates, names, strict=False):
             step = size_of(c.step, self.sizes)
             lead = 0 if c.lead is None else size_of(c.lead, self.sizes)
-            values[name] = 2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead
+            before = self._before(c) * step
+            values[name] = before + (2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead)
         if self.loops:
             loops = names[len(self.tile.coordinates) :][: self.loops]
             turns = [steps, *[INNER_TURNS] * (self.loops - 1)]
@@ -193,9 +198,22 @@ class _Tile(Struct, frozen=True, dict=True):
         return {name: step for edge in edges(context) for name, step in edge.steps.items()}
 
     def _wanted(self, c: Coordinate, *, cut: bool) -> int:
-        """Return which of the three tiles along a coordinate is looked at: one that meets the predicate."""
+        """Return which of the tiles along a coordinate is looked at: one that meets the predicate."""
         usual = 2 if cut else 1
-        return {1: 2, -1: 0}.get(self._steps.get(c.name, 0), usual)
+        return {1: 2, -1: 0}.get(self._steps.get(c.name, 0), usual) + self._before(c)
+
+    def _before(self, c: Coordinate) -> int:
+        """Return the tiles before the three that are looked at: points behind them do all steps of the serial loop."""
+        return LONG if c.name in self._longer else 0
+
+    @cached_property
+    def _longer(self) -> frozenset[str]:
+        """The coordinates with which the serial loop of a point becomes longer."""
+        if self.tile.steps is None:
+            return frozenset()
+        ring = Ring()
+        behind = ring.read(self.tile.steps.behind)
+        return frozenset(c.name for c in self.tile.coordinates if slope(ring, behind, c.name) == 1)
 
     def _of_launch(self, of: str, *, cut: bool) -> int:
         """Return a number of a launch of three rows and columns, in which the wanted tile has its place as it is."""
@@ -213,7 +231,7 @@ class _Tile(Struct, frozen=True, dict=True):
         ]
         places = tuple(takewhile(lambda s: isinstance(s, Comment | Declare), self.kernel.body))
         # Every block is a thread here: all of them are looked at together.
-        count: int = 4 ** len(origins) + 8
+        count: int = prod(4 + self._before(c) for c in self.tile.coordinates) + 8
         walk = Walk(self.kernel, values, (count,), (np.arange(count, dtype=np.int64),))
         walk.statements(places, 0)
         is_it: Mask = np.ones(count, np.bool_)

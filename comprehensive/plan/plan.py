@@ -116,6 +116,10 @@ class TilePlan:
         """Return how many turns of the serial loop a step of the work of an instance is; 1 for a sweep."""
         return size_of(self.kernel.step, self.sizes(instance))
 
+    def mean_rest(self, instance: Instance) -> int | None:
+        """Return the turns of the step that is not whole, on average, where blocks differ: it is half a step."""
+        return None if self.mean_steps is None else self.step(instance) // 2
+
     def sizes(self, instance: Instance) -> dict[str, int]:
         """Return the sizes of an instance by the names of the kernel's constants."""
         return dict(zip(self.kernel.constants, instance.sizes, strict=True))

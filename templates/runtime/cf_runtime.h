@@ -431,6 +431,9 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count multiprocessors = cf_speed(machine->multiprocessors);
   const cf_count busiest = cf_rounded_up(launch->blocks, multiprocessors);
   const cf_count resident = cf_most(1, cf_least(held, busiest));
+  const cf_count dram_bytes_per_kilocycle = cf_speed(machine->dram_bytes_per_kilocycle);
+  const cf_count kept_bytes = cf_speed(machine->kept_bytes);
+  const cf_count memory = launch->bytes > kept_bytes ? cf_times(launch->bytes, 1000) / dram_bytes_per_kilocycle : 0;
   const cf_count global_latency_cycles = cf_speed(machine->global_latency_cycles);
   const cf_count copies = work->ahead ? global_latency_cycles / cf_most(1, work->ahead) : 0;
   const cf_count block_cycles = cf_speed(machine->block_cycles);
@@ -440,34 +443,26 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
                                               cf_times(work->once.shared_waits, shared_latency_cycles)),
                                       cf_times(work->once.barriers, barrier_cycles));
   const cf_count issued_per_cycle = cf_speed(machine->issued_per_cycle);
-  const cf_count once_busy = cf_most(cf_most(cf_most(work->once.instructions / issued_per_cycle,
-                                                     cf_times(work->once.instructions, 3) / cf_times(2, work->warps)),
-                                             work->once.wavefronts),
+  const cf_count once_busy = cf_most(cf_most(work->once.instructions / issued_per_cycle, work->once.wavefronts),
                                      cf_times(work->once.depth, 4));
   const cf_count first = cf_plus(block_cycles, cf_plus(once_waits, once_busy));
   const cf_count step_waits = cf_plus(cf_plus(cf_times(work->step.waits, global_latency_cycles),
                                               cf_times(work->step.shared_waits, shared_latency_cycles)),
                                       cf_times(work->step.barriers, barrier_cycles));
-  const cf_count step_busy = cf_most(cf_most(cf_most(work->step.instructions / issued_per_cycle,
-                                                     cf_times(work->step.instructions, 3) / cf_times(2, work->warps)),
-                                             work->step.wavefronts),
+  const cf_count step_busy = cf_most(cf_most(work->step.instructions / issued_per_cycle, work->step.wavefronts),
                                      cf_times(work->step.depth, 4));
   const cf_count step = cf_most(cf_plus(step_waits, step_busy), copies);
   const cf_count part_waits = cf_plus(cf_plus(cf_times(work->part.waits, global_latency_cycles),
                                               cf_times(work->part.shared_waits, shared_latency_cycles)),
                                       cf_times(work->part.barriers, barrier_cycles));
-  const cf_count part_busy = cf_most(cf_most(cf_most(work->part.instructions / issued_per_cycle,
-                                                     cf_times(work->part.instructions, 3) / cf_times(2, work->warps)),
-                                             work->part.wavefronts),
+  const cf_count part_busy = cf_most(cf_most(work->part.instructions / issued_per_cycle, work->part.wavefronts),
                                      cf_times(work->part.depth, 4));
   const cf_count part = cf_most(cf_plus(part_waits, part_busy), copies);
   const cf_count kiloturn_waits = cf_plus(cf_plus(cf_times(work->kiloturn.waits, global_latency_cycles),
                                                   cf_times(work->kiloturn.shared_waits, shared_latency_cycles)),
                                           cf_times(work->kiloturn.barriers, barrier_cycles));
   const cf_count kiloturn_busy =
-      cf_most(cf_most(cf_most(work->kiloturn.instructions / issued_per_cycle,
-                              cf_times(work->kiloturn.instructions, 3) / cf_times(2, work->warps)),
-                      work->kiloturn.wavefronts),
+      cf_most(cf_most(work->kiloturn.instructions / issued_per_cycle, work->kiloturn.wavefronts),
               cf_times(work->kiloturn.depth, 4));
   const cf_count turns = cf_times(launch->turns, cf_plus(kiloturn_waits, kiloturn_busy)) / 1000;
   const cf_count alone =
@@ -478,6 +473,25 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
                                    ? cf_times(busiest, cf_plus(alone, turn_cycles)) / resident
                                    : cf_times(cf_rounded_up(busiest, resident), alone);
   const cf_count latency = cf_plus(blocks_wait, longer);
+  const cf_count cut_once_waits = cf_plus(cf_plus(cf_times(work->cut_once.waits, global_latency_cycles),
+                                                  cf_times(work->cut_once.shared_waits, shared_latency_cycles)),
+                                          cf_times(work->cut_once.barriers, barrier_cycles));
+  const cf_count cut_once_busy =
+      cf_most(cf_most(work->cut_once.instructions / issued_per_cycle, work->cut_once.wavefronts),
+              cf_times(work->cut_once.depth, 4));
+  const cf_count cut_first = cf_plus(block_cycles, cf_plus(cut_once_waits, cut_once_busy));
+  const cf_count cut_step_waits = cf_plus(cf_plus(cf_times(work->cut_step.waits, global_latency_cycles),
+                                                  cf_times(work->cut_step.shared_waits, shared_latency_cycles)),
+                                          cf_times(work->cut_step.barriers, barrier_cycles));
+  const cf_count cut_step_busy =
+      cf_most(cf_most(work->cut_step.instructions / issued_per_cycle, work->cut_step.wavefronts),
+              cf_times(work->cut_step.depth, 4));
+  const cf_count cut_step = cf_plus(cut_step_waits, cut_step_busy);
+  const cf_count cut =
+      launch->is_cut
+          ? cf_plus(cf_plus(cf_plus(cut_first, cf_times(launch->steps, cut_step)), cf_times(launch->parts, part)),
+                    turns)
+          : 0;
   const cf_count instructions =
       cf_plus(cf_plus(cf_plus(work->once.instructions, cf_times(launch->steps, work->step.instructions)),
                       cf_times(launch->parts, work->part.instructions)),
@@ -515,40 +529,17 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count unit_busy = cf_times(busiest, wavefronts);
   const cf_count cache_busy = cf_times(busiest, cf_times(bytes, 1000) / l2_bytes_per_kilocycle);
   const cf_count warps_busy = cf_times(busiest, cf_times(warp_start_cycles, cf_most(4, work->warps)));
-  const cf_count cut_once_waits = cf_plus(cf_plus(cf_times(work->cut_once.waits, global_latency_cycles),
-                                                  cf_times(work->cut_once.shared_waits, shared_latency_cycles)),
-                                          cf_times(work->cut_once.barriers, barrier_cycles));
-  const cf_count cut_once_busy =
-      cf_most(cf_most(cf_most(work->cut_once.instructions / issued_per_cycle,
-                              cf_times(work->cut_once.instructions, 3) / cf_times(2, work->warps)),
-                      work->cut_once.wavefronts),
-              cf_times(work->cut_once.depth, 4));
-  const cf_count cut_first = cf_plus(block_cycles, cf_plus(cut_once_waits, cut_once_busy));
-  const cf_count cut_step_waits = cf_plus(cf_plus(cf_times(work->cut_step.waits, global_latency_cycles),
-                                                  cf_times(work->cut_step.shared_waits, shared_latency_cycles)),
-                                          cf_times(work->cut_step.barriers, barrier_cycles));
-  const cf_count cut_step_busy =
-      cf_most(cf_most(cf_most(work->cut_step.instructions / issued_per_cycle,
-                              cf_times(work->cut_step.instructions, 3) / cf_times(2, work->warps)),
-                      work->cut_step.wavefronts),
-              cf_times(work->cut_step.depth, 4));
-  const cf_count cut_step = cf_plus(cut_step_waits, cut_step_busy);
-  const cf_count cut =
-      launch->is_cut ? cf_plus(cut_first, cf_times(cf_plus(launch->steps, launch->parts), cut_step)) : 0;
-  const cf_count dram_bytes_per_kilocycle = cf_speed(machine->dram_bytes_per_kilocycle);
-  const cf_count kept_bytes = cf_speed(machine->kept_bytes);
-  const cf_count memory = launch->bytes > kept_bytes ? cf_times(launch->bytes, 1000) / dram_bytes_per_kilocycle : 0;
   const cf_count slowest = cf_most(
-      cf_most(cf_most(cf_most(cf_most(cf_most(cf_most(latency, instructions_busy), cores_busy), unit_busy), cache_busy),
-                      warps_busy),
-              cut),
+      cf_most(cf_most(cf_most(cf_most(cf_most(cf_most(latency, cut), instructions_busy), cores_busy), unit_busy),
+                      cache_busy),
+              warps_busy),
       memory);
   const cf_count together = cf_plus(
-      cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(latency, instructions_busy), cores_busy), unit_busy), cache_busy),
-                      warps_busy),
-              cut),
+      cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(cf_plus(latency, cut), instructions_busy), cores_busy), unit_busy),
+                      cache_busy),
+              warps_busy),
       memory);
-  const cf_count divisor = resident > 1 ? cf_least(cf_times(resident, work->warps), 16) : 16;
+  const cf_count divisor = slowest > memory ? resident > 1 ? cf_least(cf_times(resident, work->warps), 16) : 16 : 16;
   const cf_count launch_cycles = cf_speed(machine->launch_cycles);
   return held ? cf_plus(launch_cycles, cf_plus(slowest, (together - slowest) / divisor)) : CF_SATURATED;
 }

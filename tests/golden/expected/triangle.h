@@ -168,45 +168,45 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
 {
   static const cf_tile_work cf_works[] = {
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 4 together */
-    { { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, { 149, 0, 324, 1833, 0, 0, 1, 0 },
-        { 1572, 0, 1643, 247620, 0, 0, 0, 0 }, { 294, 0, 522, 256, 1, 0, 0, 0 }, { 860, 0, 852, 33280, 0, 1, 1, 35 }, 2,
-        41, 24960, 2 },
+    { { 214, 0, 522, 256, 1, 0, 0, 64 }, { 820, 0, 852, 33280, 0, 1, 1, 154 }, { 109, 0, 324, 1833, 0, 0, 1, 21 },
+        { 11572, 0, 11643, 247620, 0, 1000, 0, 2080 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 2, 41,
+        24960, 2 },
     /* T0 = 64, U0 = 1, H = 1, D = 128, S = 3, M = 2, 1 together */
-    { { 10406, 0, 522, 256, 1, 0, 0, 0 }, { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, { 5203, 0, 382, 3881, 0, 0, 1, 0 },
-        { 6072, 0, 7739, 247620, 0, 0, 0, 0 }, { 10406, 0, 522, 256, 1, 0, 0, 0 },
-        { 6492, 0, 1684, 35328, 0, 1, 1, 35 }, 2, 41, 24960, 2 },
+    { { 5206, 0, 522, 256, 1, 0, 0, 977 }, { 3892, 0, 1684, 35328, 0, 1, 1, 730 }, { 2603, 0, 382, 3881, 0, 0, 1, 489 },
+        { 16072, 0, 17739, 247620, 0, 1000, 0, 3014 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 2, 41,
+        24960, 2 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 4 together */
-    { { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, { 62, 0, 99, 937, 0, 0, 1, 0 },
-        { 775, 0, 630, 119226, 0, 0, 0, 0 }, { 171, 0, 199, 128, 1, 0, 0, 0 }, { 238, 0, 218, 8448, 0, 1, 1, 19 }, 4,
-        41, 8448, 3 },
+    { { 111, 0, 199, 128, 1, 0, 0, 11 }, { 218, 0, 218, 8448, 0, 1, 1, 70 }, { 42, 0, 99, 937, 0, 0, 1, 5 },
+        { 5775, 0, 5630, 119226, 0, 1000, 0, 1948 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
+        8448, 3 },
     /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4, 1 together */
-    { { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 }, { 1323, 0, 128, 1961, 0, 0, 1, 0 },
-        { 3049, 0, 3726, 119226, 0, 0, 0, 0 }, { 3963, 0, 199, 128, 1, 0, 0, 0 }, { 1646, 0, 442, 9472, 0, 1, 1, 19 },
-        4, 41, 8448, 3 },
+    { { 1983, 0, 199, 128, 1, 0, 0, 187 }, { 986, 0, 442, 9472, 0, 1, 1, 129 }, { 663, 0, 128, 1961, 0, 0, 1, 63 },
+        { 8049, 0, 8726, 119226, 0, 1000, 0, 2161 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41,
+        8448, 3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 4 together */
-    { { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, { 102, 0, 85, 480, 0, 0, 1, 0 },
-        { 429, 0, 500, 64762, 0, 0, 0, 0 }, { 291, 0, 205, 64, 1, 0, 0, 0 }, { 412, 0, 244, 8704, 0, 1, 1, 35 }, 8, 41,
-        8704, 3 },
+    { { 171, 0, 205, 64, 1, 0, 0, 8 }, { 372, 0, 244, 8704, 0, 1, 1, 131 }, { 62, 0, 85, 480, 0, 0, 1, 5 },
+        { 5429, 0, 3500, 64762, 0, 1000, 0, 1896 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2, 1 together */
-    { { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, { 1365, 0, 99, 992, 0, 0, 1, 0 },
-        { 1572, 0, 2024, 64762, 0, 0, 0, 0 }, { 4083, 0, 205, 64, 1, 0, 0, 0 }, { 1820, 0, 452, 9216, 0, 1, 1, 35 }, 8,
-        41, 8704, 3 },
+    { { 2043, 0, 205, 64, 1, 0, 0, 97 }, { 1140, 0, 452, 9216, 0, 1, 1, 138 }, { 685, 0, 99, 992, 0, 0, 1, 33 },
+        { 6572, 0, 5024, 64762, 0, 1000, 0, 1949 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 8704,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 4 together */
-    { { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, { 54, 0, 51, 483, 0, 0, 1, 0 },
-        { 388, 0, 371, 61420, 0, 0, 0, 0 }, { 147, 0, 103, 64, 1, 0, 0, 0 }, { 206, 0, 122, 4352, 0, 1, 1, 19 }, 4, 41,
-        4352, 3 },
+    { { 87, 0, 103, 64, 1, 0, 0, 8 }, { 186, 0, 122, 4352, 0, 1, 1, 67 }, { 34, 0, 51, 483, 0, 0, 1, 5 },
+        { 5388, 0, 3371, 61420, 0, 1000, 0, 1912 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41, 4352,
+        3 },
     /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4, 1 together */
-    { { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, { 685, 0, 66, 995, 0, 0, 1, 0 },
-        { 1549, 0, 1920, 61420, 0, 0, 0, 0 }, { 2043, 0, 103, 64, 1, 0, 0, 0 }, { 910, 0, 234, 4864, 0, 1, 1, 19 }, 4,
-        41, 4352, 3 },
+    { { 1023, 0, 103, 64, 1, 0, 0, 97 }, { 570, 0, 234, 4864, 0, 1, 1, 90 }, { 345, 0, 66, 995, 0, 0, 1, 33 },
+        { 6549, 0, 4920, 61420, 0, 1000, 0, 2021 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41, 4352,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 4 together */
-    { { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, { 182, 0, 81, 253, 0, 0, 1, 0 },
-        { 260, 0, 343, 35150, 0, 0, 0, 0 }, { 531, 0, 217, 32, 1, 0, 0, 0 }, { 760, 0, 296, 9216, 0, 1, 1, 67 }, 8, 41,
-        9216, 3 },
+    { { 291, 0, 217, 32, 1, 0, 0, 14 }, { 680, 0, 296, 9216, 0, 1, 1, 260 }, { 102, 0, 81, 253, 0, 0, 1, 6 },
+        { 5260, 0, 2343, 35150, 0, 1000, 0, 1888 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 9216,
+        3 },
     /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1, 1 together */
-    { { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, { 1446, 0, 88, 509, 0, 0, 1, 0 },
-        { 827, 0, 1099, 35150, 0, 0, 0, 0 }, { 4323, 0, 217, 32, 1, 0, 0, 0 }, { 2168, 0, 496, 9472, 0, 1, 1, 67 }, 8,
-        41, 9216, 3 },
+    { { 2163, 0, 217, 32, 1, 0, 0, 102 }, { 1448, 0, 496, 9472, 0, 1, 1, 267 }, { 726, 0, 88, 509, 0, 0, 1, 36 },
+        { 5827, 0, 3099, 35150, 0, 1000, 0, 1914 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 41, 9216,
+        3 },
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = cf_div(cf_add(n, 1), 2); /* (n + 1) / 2 */
@@ -220,13 +220,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
     cf_work_of += cf_together == 4 ? 0 : 1;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 64);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
-    cf_launch.turns = cf_number_of(cf_limit1) % 128;
+    cf_launch.parts = 1;
+    cf_launch.turns = 64;
     cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 128, cf_number_of(cf_limit1) / 128);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 32, U0 = 1, H = 4, D = 64, S = 4, M = 4 */
     if (!(8448 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
@@ -234,13 +233,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
     cf_work_of += cf_together == 4 ? 2 : 3;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 32);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
-    cf_launch.turns = cf_number_of(cf_limit1) % 64;
+    cf_launch.parts = 1;
+    cf_launch.turns = 32;
     cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 64, cf_number_of(cf_limit1) / 64);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 32 != 0;
     break;
   case 3: /* T0 = 16, U0 = 1, H = 16, D = 128, S = 4, M = 2 */
     if (!(8704 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
@@ -248,13 +246,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
     cf_work_of += cf_together == 4 ? 4 : 5;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 128;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 128 != 0);
-    cf_launch.turns = cf_number_of(cf_limit1) % 128;
+    cf_launch.parts = 1;
+    cf_launch.turns = 64;
     cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 128, cf_number_of(cf_limit1) / 128);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 4: /* T0 = 16, U0 = 1, H = 8, D = 64, S = 4, M = 4 */
     if (!(4352 <= cf_amount(machine->shared_words_per_block) && 128 <= cf_amount(machine->threads_per_block)
@@ -262,13 +259,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
     cf_work_of += cf_together == 4 ? 6 : 7;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 16);
     cf_launch.steps = cf_number_of(cf_limit1) / 64;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 64 != 0);
-    cf_launch.turns = cf_number_of(cf_limit1) % 64;
+    cf_launch.parts = 1;
+    cf_launch.turns = 32;
     cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 64, cf_number_of(cf_limit1) / 64);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 16 != 0;
     break;
   case 5: /* T0 = 8, U0 = 1, H = 32, D = 256, S = 4, M = 1 */
     if (!(9216 <= cf_amount(machine->shared_words_per_block) && 256 <= cf_amount(machine->threads_per_block)
@@ -276,13 +272,12 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
     cf_work_of += cf_together == 4 ? 8 : 9;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 8);
     cf_launch.steps = cf_number_of(cf_limit1) / 256;
-    cf_launch.parts = (cf_count)(cf_number_of(cf_limit1) % 256 != 0);
-    cf_launch.turns = cf_number_of(cf_limit1) % 256;
+    cf_launch.parts = 1;
+    cf_launch.turns = 128;
     cf_launch.more = cf_minus(cf_number_of(cf_limit0) / 256, cf_number_of(cf_limit1) / 256);
     cf_launch.bytes =
         cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))),
         cf_plus(cf_times(4, cf_number_of(cf_limit0)), cf_times(4, cf_number_of(cf_limit0))));
-    cf_launch.is_cut = cf_limit0 % 8 != 0;
     break;
   default:
     return CF_SATURATED;

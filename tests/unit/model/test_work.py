@@ -10,16 +10,20 @@ import numpy as np
 import pytest
 
 from comprehensive.driver import Options, compile_file
-from comprehensive.machine.cost import Launch, cost, resident_blocks
+from comprehensive.kernel_ir.instructions import SLOW
+from comprehensive.machine.cost import HINDRANCE, Launch, TileWork, cost, resident_blocks
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.machine.sites import LINES_TOGETHER, MOST_APART, Shape, leaf_work
+from comprehensive.machine.work import Work
 from comprehensive.model import block
 from comprehensive.model import tile_work as tile_work_module
-from comprehensive.model.accesses import Tally
+from comprehensive.model.accesses import ISSUE, Tally
+from comprehensive.model.choice import launch_of
 from comprehensive.model.integers import calculate
 from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.tile_work import tile_work
+from comprehensive.plan.plan import TilePlan
 from comprehensive.schedule.instances import Instance
 from tests.compiled_specs import compiled
 
@@ -337,4 +341,59 @@ def test_rows_that_are_resident_are_copied_once() -> None:
     assert work.step.bytes == 2 * 4 * elements
     # One wait for all copies; eight turns of 16 elements of a walk wait for shared memory, and a turn of three loops.
     assert (work.once.waits, work.step.waits, work.step.shared_waits) == (1, 0, 8 + 3)
-    assert work.cut_step == work.step
+    # The block of a tile that the limits cut does the same as all others, and has no counts of its own.
+    assert work.cut_step == work.cut_once == Work()
+
+
+def _of_rows(tmp_path: Path, statement: str, *, bound: str = "n") -> tuple[TilePlan, Instance]:
+    """Sums along rows, 8 of them by one of 8 warps, in pieces of 256 elements that all of them copy."""
+    source = tmp_path / "f.mf"
+    source.write_text(
+        "void f(int n, float a[n][n], float y[n], int B)\n"
+        "{ meta_schedule block(B) { meta_for (int i = 0; i < n; i++) { float s = 0;\n"
+        f"for (int j = 0; j < {bound}; j++) s += {statement}; y[i] = s; }} }} }}\n"
+    )
+    (region,) = compile_file(source, Options(registers="estimate")).plan.functions[0].regions
+    (plan,) = (t for t in region.tilings if t.recipe == "rows")
+    (instance,) = (i for i in plan.instances if plan.sizes(i)["H"] == 32)
+    return plan, instance
+
+
+def test_a_sum_in_order_waits_for_each_of_its_additions(tmp_path: Path) -> None:
+    """A step is 256 elements, most of which stand for others in the walk."""
+    plan, instance = _of_rows(tmp_path, "a[i][j]")
+    assert plan.work(instance, 4).step.depth == pytest.approx(256, rel=0.05)
+
+
+def test_a_block_takes_as_long_as_the_warp_that_does_most_of_it(tmp_path: Path) -> None:
+    """One warp of eight computes; exponentials do not wait for each other, and yet it has to begin all of them."""
+    plan, instance = _of_rows(tmp_path, "expf(a[i][j])")
+    step = plan.work(instance, 4).step
+    assert step.instructions / 8 < 256 * SLOW < step.instructions
+    assert step.depth > 256 * SLOW * ISSUE
+
+
+def test_rows_that_become_longer_have_half_a_piece_that_is_not_whole(tmp_path: Path) -> None:
+    """It is done turn by turn, each of which waits for shared memory, whichever tile is looked at."""
+    plan, instance = _of_rows(tmp_path, "a[i][j]", bound="i + 1")
+    assert plan.work(instance, 1).kiloturn.shared_waits == 1000
+    whole, instance_of_whole = _of_rows(tmp_path, "a[i][j]")
+    launches = [launch_of(p, i, {"n": 4096}, 0) for p, i in ((plan, instance), (whole, instance_of_whole))]
+    assert [(launch.steps, launch.parts, launch.turns) for launch in launches] == [(8, 1, 128), (16, 0, 0)]
+
+
+def test_memory_does_not_wait_for_the_warps_of_few_blocks() -> None:
+    """Two blocks of a warp on a multiprocessor: where their instructions decide, waiting hinders them."""
+    machine = load_device("h200").machine()
+    done = Work(instructions=40, wavefronts=16, bytes=4096, shared_waits=1)
+    work = TileWork(Work(), done, Work(), Work(), Work(), Work(), 32, 32, 256, 3)
+    of_memory, of_instructions = (
+        cost(machine, work, Launch(264, 1000, 0, 0, is_cut=False, bytes=bytes_)) for bytes_ in (3 << 30, 0)
+    )
+    assert of_memory is not None
+    assert of_instructions is not None
+    assert of_memory.bound.name == "memory"
+    others = sum(term.cycles for term in of_memory.terms) - of_memory.bound.cycles
+    assert of_memory.cycles - machine["launch_cycles"] - of_memory.bound.cycles == others // HINDRANCE
+    others = sum(term.cycles for term in of_instructions.terms) - of_instructions.bound.cycles
+    assert of_instructions.cycles - machine["launch_cycles"] - of_instructions.bound.cycles == others // 2
