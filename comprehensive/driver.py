@@ -31,7 +31,6 @@ from comprehensive.diagnostics import (
     SourceFile,
 )
 from comprehensive.embedding.compiled import KernelCompiler
-from comprehensive.embedding.demoted import slots_of, with_limit, with_slots
 from comprehensive.embedding.targets import Targets
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.build import build
@@ -299,6 +298,9 @@ def lowerings(options: Options) -> Mapping[str, Lowering] | None:
             help = "add --embed, or leave the strategy out"
             raise CommandLineError.of("CF0722", message, help=help)
         return None
+    # What reads machine code is slow to import.
+    from comprehensive.embedding.demoted import with_limit, with_slots
+
     return {
         "register-cap": partial(with_limit, *embedding),
         "demote-registers": partial(with_slots, *embedding),
@@ -313,6 +315,17 @@ def embedding_of(options: Options) -> tuple[KernelCompiler, tuple[str, ...]] | N
     return compiler, tuple(dict.fromkeys((options.arch, *options.targets.archs)))
 
 
+def slots_counted(options: Options) -> Callable[[Kernel], int] | None:
+    """Return what says how many words of a thread of a demoted kernel lie in shared memory; None without compilers."""
+    embedding = embedding_of(options)
+    if embedding is None:
+        return None
+    # What reads machine code is slow to import.
+    from comprehensive.embedding.demoted import slots_of
+
+    return partial(slots_of, *embedding)
+
+
 def counted_by(
     options: Options, watch: Watch = UNWATCHED, region: str = "the program"
 ) -> Mapping[str, Counter[Variant]]:
@@ -321,12 +334,12 @@ def counted_by(
     The watch is told how many kernels of the region were compiled for it; how many a tree asks for, it only shows
     while it grows.
     """
-    embedding, compile = embedding_of(options), _watched(register_count(options), watch, region)
+    compile = _watched(register_count(options), watch, region)
     return {
         "registers": Registers()
         if compile is None
         else PtxasRegisters(options.arch, lambda kernel: _counted(kernel, compile)),
-        "shared_words": SharedWords(slots=None if embedding is None else partial(slots_of, *embedding)),
+        "shared_words": SharedWords(slots=slots_counted(options)),
     }
 
 
@@ -375,8 +388,7 @@ def plan_of(
     options: Options,
 ) -> ProgramPlan:
     """Kernels and systems of all leaves, grouped as the host sees them."""
-    embedding = embedding_of(options)
-    slots = None if embedding is None else partial(slots_of, *embedding)
+    slots = slots_counted(options)
     regions = iter(region_plan(nest, tree, slots) for nest, tree in zip(nests, trees, strict=True))
     functions = tuple(
         FunctionPlan(function, tuple(next(regions) for _ in function.regions))

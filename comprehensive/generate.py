@@ -9,7 +9,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -27,10 +27,8 @@ from comprehensive.codegen.runtime_files import RUNTIME_FILES, demand_own_name
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation, Options
-from comprehensive.embedding.adaptive import adaptive, device_of_targets
 from comprehensive.embedding.compiled import KernelCompiler
-from comprehensive.embedding.demoted import own_passes
-from comprehensive.embedding.embedded import AUTO, Embedded, embedded
+from comprehensive.embedding.targets import AUTO
 from comprehensive.kernel_ir.c_expr import c_comment
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
@@ -48,6 +46,9 @@ from comprehensive.toolchain.nvcc import compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError
 from comprehensive.values import Rational, demand_levels
 from comprehensive.watch import UNWATCHED, Watch
+
+if TYPE_CHECKING:
+    from comprehensive.embedding.embedded import Embedded
 
 
 class Written(Struct, frozen=True):
@@ -266,6 +267,9 @@ def image_of(plan: ProgramPlan, options: Options) -> Embedded | None:
     """The C source with all kernels compiled, where there is to be one. ToolError where a tool is missing."""
     if options.targets is None:
         return None
+    # What reads machine code is slow to import.
+    from comprehensive.embedding.embedded import embedded
+
     compiler = KernelCompiler.find(options.passes, options.cuda_path)
     return embedded(
         plan, options.targets, compiler, __version__, options.cuda_path, automatic=options.automatic
@@ -297,6 +301,9 @@ def _taken(plan: ProgramPlan, options: Options, image: Embedded | None, watch: W
     if found is None and (options.passes or options.registers != "estimate"):
         watch.tell("kernels compiled together for their registers", 0, kernel_count(plan))
     if options.passes or found is not None:
+        # What reads machine code is slow to import.
+        from comprehensive.embedding.demoted import own_passes
+
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
         usages = (found or compiler.compile(program_unit(plan), options.arch, own_passes(plan))).usages
         passes = AUTO if options.automatic else options.passes
@@ -330,6 +337,9 @@ def with_candidates(plan: ProgramPlan, options: Options, *, parts: bool = False)
 
     Errors as of `adaptive`, ToolError without nvcc.
     """
+    # What reads machine code is slow to import.
+    from comprehensive.embedding.adaptive import adaptive, device_of_targets
+
     device = device_of_targets(options.targets)
     return adaptive(plan, KernelCompiler.find(options.passes, options.cuda_path), device, parts=parts)
 

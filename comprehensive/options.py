@@ -13,13 +13,11 @@ from typing import Any, get_args
 
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Options, RegisterSource
-from comprehensive.embedding.embedded import AUTO
-from comprehensive.embedding.targets import targets_of
+from comprehensive.embedding.targets import AUTO, targets_of
 from comprehensive.machine.architectures import demand_architecture
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.optimize.tree import Performance
 from comprehensive.pragmas.read import Models
-from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.registry import COMPILED, RegistryError, counters_of, strategies_for
 from comprehensive.values import value_error
 
@@ -59,7 +57,11 @@ def checked_options(
     arch = arch or device_arch
     automatic = passes == AUTO or (passes is None and embed is not None)
     pipeline = "" if automatic or passes is None or passes == "none" else passes
-    passes_of(pipeline)
+    if pipeline:
+        # What reads PTX is slow to import.
+        from comprehensive.ptx.passes.pipeline_text import passes_of
+
+        passes_of(pipeline)
     if embed is None and (automatic or pipeline):
         embed = f"{arch},ptx" if arch[-1].isdigit() else arch
     return Options(

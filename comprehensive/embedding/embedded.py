@@ -21,15 +21,12 @@ from comprehensive.diagnostics import CommandLineError
 from comprehensive.embedding.automatic import Choice, choices, launches_of
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.embedding.demoted import own_passes
-from comprehensive.embedding.targets import Targets
+from comprehensive.embedding.targets import AUTO, Targets
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.plan.versions import ORIGINAL, KernelKey, Version, key_of, version_symbol
 from comprehensive.ptx.pipeline import Check
 from comprehensive.toolchain.fatbinary import Part, pack
 from comprehensive.toolchain.usage import usage_of
-
-AUTO = "auto"
-"""The word for passes that are chosen for each kernel."""
 
 
 class Embedded(Struct, frozen=True):

@@ -14,6 +14,9 @@ from msgspec import Struct
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.machine.architectures import demand_architecture
 
+AUTO = "auto"
+"""The word for passes that are chosen for each kernel."""
+
 
 class Targets(Struct, frozen=True):
     """Architectures in ascending order; with ``has_ptx`` also the text of the last one, for devices that come later."""

@@ -14,7 +14,8 @@ from msgspec import Struct
 from comprehensive.diagnostics import CompileError
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
-from comprehensive.embedding.embedded import AUTO, compiled_with
+from comprehensive.embedding.embedded import compiled_with
+from comprehensive.embedding.targets import AUTO
 from comprehensive.plan.plan import ProgramPlan
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.validate import CHANGED, validated

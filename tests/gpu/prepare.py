@@ -19,8 +19,8 @@ from comprehensive.codegen.dispatch import MACHINE_FIELDS
 from comprehensive.data import template_directory
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.compiled import KernelCompiler
-from comprehensive.embedding.embedded import AUTO, embedded
-from comprehensive.embedding.targets import targets_of
+from comprehensive.embedding.embedded import embedded
+from comprehensive.embedding.targets import AUTO, targets_of
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.parameters import ample

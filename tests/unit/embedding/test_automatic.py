@@ -11,8 +11,8 @@ from comprehensive.data import spec_directory
 from comprehensive.driver import Options, compile_file
 from comprehensive.embedding.automatic import CANDIDATES, NOISE, Candidate, choices, launches_of
 from comprehensive.embedding.compiled import KernelCompiler
-from comprehensive.embedding.embedded import AUTO, embedded
-from comprehensive.embedding.targets import targets_of
+from comprehensive.embedding.embedded import embedded
+from comprehensive.embedding.targets import AUTO, targets_of
 from comprehensive.sass.launch import Launch
 
 pytestmark = pytest.mark.usefixtures("nvcc", "nvdisasm")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from comprehensive.embedding.compiled import KernelCompiler
-from comprehensive.embedding.embedded import AUTO, Embedded, embedded
-from comprehensive.embedding.targets import targets_of
+from comprehensive.embedding.embedded import Embedded, embedded
+from comprehensive.embedding.targets import AUTO, targets_of
 from comprehensive.generate import outputs, source_texts
 from comprehensive.plan.plan import ProgramPlan, TunedRow
 from comprehensive.plan.versions import ORIGINAL, PLAIN, Version
