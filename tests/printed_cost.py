@@ -1,6 +1,7 @@
-"""The part of `templates/runtime/cf_runtime.h` that is printed from `comprehensive/machine`.
+"""The parts of `templates/runtime/cf_runtime.h` that are printed from `comprehensive/machine`.
 
-In: nothing but the rules over counts.  Out: the functions ``cf_resident`` and ``cf_cost`` of C::
+In: nothing but the rules over counts.  Out: the functions ``cf_resident`` and ``cf_cost`` of C, which are what rules
+over any arithmetic are in that of texts, and ``cf_work_of_block``, whose loops are printed from the Python itself::
 
     cost_functions()     # "static inline cf_count cf_resident(const cf_machine *machine, ...) ..."
 
@@ -16,17 +17,16 @@ import sys
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from comprehensive.codegen.dispatch import MACHINE_FIELDS
 from comprehensive.codegen.runtime_files import RUNTIME
 from comprehensive.data import template_directory
+from comprehensive.machine import sites
 from comprehensive.machine.cost import Block, Counted, Extent, held, price
 from comprehensive.machine.counts import SATURATED
-from comprehensive.machine.parameters import GRANULES, MACHINE_PARAMETERS
 from comprehensive.machine.resident import Taken
-from comprehensive.machine.speeds import SPEEDS
 from comprehensive.machine.work import WORK_FIELDS
+from tests.printed_functions import functions_of, of_machine
 
-BEGIN = "/* ---- printed from the rules of machine/cost.py, up to the next such line: python -m tests.printed_cost */\n"
+BEGIN = "/* ---- printed from machine/{}.py, up to the next such line: python -m tests.printed_cost */\n"
 END = "/* ---- the end of what is printed */\n"
 
 
@@ -52,10 +52,8 @@ class InC:
         return Text("CF_SATURATED" if value == SATURATED else str(value))
 
     def of_machine(self, name: str) -> Text:
-        """Return a constant for the parameter; where it may divide it is at least 1, whatever the machine says."""
-        member = MACHINE_FIELDS.get(name, name)
-        divides = name in SPEEDS or (name in GRANULES and MACHINE_PARAMETERS[name].minimum)
-        read = "cf_speed" if divides else "cf_amount"
+        """Return a constant for the parameter."""
+        member, read = of_machine(name)
         line = f"const cf_count {member} = {read}(machine->{member});"
         if line not in self.lines:
             self.lines.append(line)
@@ -91,8 +89,8 @@ class InC:
         return Text(name)
 
 
-_RESIDENT = """/* Blocks of the kernel that are on a multiprocessor together; 0 where one does not fit. */
-static inline cf_count cf_resident(const cf_machine *machine, const cf_tile_work *work)"""
+_RESIDENT = """/* Blocks of a kernel that are on a multiprocessor together; 0 where one does not fit. */
+static inline cf_count cf_resident(const cf_machine *machine, cf_count warps, cf_count registers, cf_count words)"""
 _COST = """/* Cycles from launch to end; CF_SATURATED where not even one block fits. */
 static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *work, const cf_extent *launch)"""
 
@@ -100,10 +98,10 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
 def cost_functions() -> str:
     """Return the text of both functions, as ``clang-format`` may still break its lines."""
     c = InC()
-    taken = Taken(Text("work->warps"), Text("work->registers"), Text("work->shared_words"))
+    taken = Taken(Text("warps"), Text("registers"), Text("words"))
     first = _function(_RESIDENT, c, held(c, taken))
     c = InC()
-    blocks = c.named("held", Text("cf_resident(machine, work)"))
+    blocks = c.named("held", Text("cf_resident(machine, work->warps, work->registers, work->shared_words)"))
     block = Block(
         _counted("once"),
         _counted("step"),
@@ -139,9 +137,11 @@ def with_functions(formatter: str, text: str) -> str:
     """Return the text of the file with the functions as they are printed today, formatted."""
     name = template_directory() / "runtime" / RUNTIME
     command = [formatter, "--style=file", f"--assume-filename={name}"]
-    done = subprocess.run(command, input=cost_functions(), capture_output=True, text=True, check=True)
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}{done.stdout}{END}{rest.split(END)[1]}"
+    for module, functions in (("cost", cost_functions()), ("sites", functions_of(sites, "work_of_block"))):
+        done = subprocess.run(command, input=functions, capture_output=True, text=True, check=True)
+        before, rest = text.split(BEGIN.format(module))
+        text = f"{before}{BEGIN.format(module)}{done.stdout}{END}{rest.split(END, 1)[1]}"
+    return text
 
 
 def _main() -> None:

@@ -111,14 +111,14 @@ class Cost:
         return max(self.terms, key=lambda term: term.cycles)
 
 
-def resident_blocks(machine: Mapping[str, int], work: TileWork) -> int:
-    """Blocks of the kernel that are on a multiprocessor together; 0 where one does not fit."""
-    return held(Saturating(machine), Taken(work.warps, work.registers, work.shared_words))
+def resident_blocks(machine: Mapping[str, int], warps: int, registers: int, words: int) -> int:
+    """Blocks of a kernel that are on a multiprocessor together; 0 where one does not fit."""
+    return held(Saturating(machine), Taken(warps, registers, words))
 
 
 def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | None:
     """The cost by machine parameters and speeds; None where not even one block fits."""
-    blocks = resident_blocks(machine, work)
+    blocks = resident_blocks(machine, work.warps, work.registers, work.shared_words)
     if blocks < 1:
         return None
     block = Block(

@@ -11,14 +11,44 @@ A count is an integer that is never negative, and saturates: :data:`SATURATED` s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from math import prod
+from typing import Protocol, TypeAlias, TypeVar
 
 N = TypeVar("N")
+Count: TypeAlias = int
+Integer: TypeAlias = int
+"""An integer of 64 bits with a sign, or what overflowed; a :data:`Count` has no sign."""
 
 SATURATED = (1 << 64) - 1
 """Stands for itself and everything above, as ``cf_count`` has it."""
+
+
+def plus(first: Count, second: Count) -> Count:
+    return min(SATURATED, first + second)
+
+
+def times(first: Count, second: Count) -> Count:
+    return min(SATURATED, first * second)
+
+
+def total(values: Iterable[Count]) -> Count:
+    return min(SATURATED, sum(values))
+
+
+def product(values: Iterable[Count]) -> Count:
+    return min(SATURATED, prod(values))
+
+
+def rounded_up(above: Count, below: Count) -> Count:
+    """Return the quotient, rounded up; what is below is at least 1."""
+    return -(-above // below)
+
+
+def number_of(value: Integer) -> Count:
+    """Return the count that an integer stands for; what is less than 0 stands for nothing."""
+    return min(SATURATED, max(0, value))
 
 
 class Quotients(Protocol[N]):
@@ -78,16 +108,16 @@ class Saturating:
         return self.machine[name]
 
     def plus(self, first: int, second: int) -> int:
-        return min(SATURATED, first + second)
+        return plus(first, second)
 
     def times(self, first: int, second: int) -> int:
-        return min(SATURATED, first * second)
+        return times(first, second)
 
     def down(self, above: int, below: int) -> int:
         return above // below
 
     def up(self, above: int, below: int) -> int:
-        return -(-above // below)
+        return rounded_up(above, below)
 
     def most(self, first: int, second: int) -> int:
         return max(first, second)

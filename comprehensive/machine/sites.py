@@ -8,17 +8,28 @@ In: :class:`Sites`, the numbers that they point to, the shape of the launch, and
 
 An access is an affine walk: elements between neighbouring threads, between turns of each loop around it, and between
 blocks.  Which lines and sectors such a walk touches follows from these distances, whatever the shape of the block, so
-that any block can be looked at without going through it.  All arithmetic is on integers that saturate, as the generated
-header has it (`templates/runtime/cf_runtime.h`): both rank alike.
+that any block can be looked at without going through it.  :func:`work_of_block` and what it calls are printed in C for
+generated headers (`tests/printed_functions.py` says which Python that can be): both rank alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from comprehensive.machine.cost import Launch, TileWork, resident_blocks
-from comprehensive.machine.counts import SATURATED
+from comprehensive.machine.cost import LEAST_STARTS, Launch, TileWork, resident_blocks
+from comprehensive.machine.counts import (
+    SATURATED,
+    Count,
+    Integer,
+    number_of,
+    plus,
+    product,
+    rounded_up,
+    times,
+    total,
+)
 from comprehensive.machine.parameters import WARP_THREADS, WORD_BYTES
 from comprehensive.machine.work import Work
 
@@ -40,8 +51,6 @@ MOST_LOOPS = 8
 """The most loops around an access that are looked at, innermost first."""
 MOST_DEEP = 64
 """Threads of a block along z, on every device."""
-NUMBER_0 = 0
-"""The position of this number among all."""
 UNKNOWN = -1
 """A number in the place of a distance that data decides."""
 
@@ -94,10 +103,6 @@ class Access:
     grid: tuple[int, int, int]
     origins: tuple[int, ...]
 
-    @property
-    def is_known(self) -> bool:
-        return UNKNOWN not in self.threads
-
 
 @dataclass(frozen=True, slots=True)
 class Sites:
@@ -122,265 +127,361 @@ def leaf_work(
     machine: Mapping[str, int], sites: Sites, numbers: Sequence[int], shape: Shape
 ) -> tuple[TileWork, Launch]:
     """Return the work of a block in the middle of the grid, and its launch."""
-    return _Block(machine, sites, numbers, shape).work()
-
-
-class _Block:
-    def __init__(
-        self, machine: Mapping[str, int], sites: Sites, numbers: Sequence[int], shape: Shape
-    ) -> None:
-        self.sites, self.numbers, self.shape = sites, numbers, shape
-        self.threads = _product(shape.block)
-        self.warps = -(-self.threads // WARP_THREADS)
-        empty = TileWork(
-            Work(), Work(), Work(), Work(), Work(), Work(), self.threads, shape.registers, shape.words, 0
-        )
-        self.blocks = _product(shape.grid)
-        busiest = -(-self.blocks // machine["multiprocessors"])
-        self.resident = max(1, min(resident_blocks(machine, empty), busiest))
-        # First-level cache and shared memory are one; a ninth of it is never shared memory.
-        room = machine["Z_SM"] + machine["Z_SM"] // 8
-        self.cache = WORD_BYTES * max(0, room - _times(self.resident, shape.words))
-        self.runs: list[int] = []
-        for context in sites.contexts:
-            around = 1 if context.parent < 0 else self.runs[context.parent]
-            self.runs.append(_times(around, self.number(context.turns)))
-        self.keeps = [c.is_loop and self._keeps(position) for position, c in enumerate(sites.contexts)]
-
-    def number(self, position: int) -> int:
-        return min(SATURATED, max(0, self.numbers[position]))
-
-    def distance(self, access: Access, position: int) -> int:
-        return min(SATURATED, abs(self.numbers[position]) * access.bytes)
-
-    def work(self) -> tuple[TileWork, Launch]:
-        instructions = wide = wavefronts = bytes_ = 0
-        for runs, context in zip(self.runs, self.sites.contexts, strict=True):
-            warps = _times(runs, self.warps)
-            instructions = _add(instructions, _times(warps, context.instructions))
-            wide = _add(wide, _times(warps, context.wide))
-        for access in self.sites.accesses:
-            runs = _times(self.runs[access.context], len(access.origins))
-            warps = _times(runs, self._warps(access))
-            each = SHARED_INSTRUCTIONS if access.is_shared else GLOBAL_INSTRUCTIONS
-            instructions = _add(instructions, _times(warps, each))
-            wavefronts = _add(wavefronts, _times(warps, self._wavefronts(access)))
-            if not access.is_shared:
-                bytes_ = _add(bytes_, self._traffic(access))
-        waits, shared_waits, barriers, depth = self._waits()
-        work = Work(instructions, wide, wavefronts, bytes_, waits, shared_waits, barriers, depth)
-        return (
-            TileWork(
-                work,
-                Work(),
-                Work(),
-                Work(),
-                work,
-                Work(),
-                self.threads,
-                self.shape.registers,
-                self.shape.words,
-                0,
-            ),
-            Launch(self.blocks, 0, 0, 0, False, self._data()),
-        )
-
-    # --- a warp
-
-    def _lanes(self, access: Access) -> tuple[int, int, int]:
-        """Threads of a warp along each axis."""
-        x, y, _ = self.shape.block
-        extents = (WARP_THREADS, -(-WARP_THREADS // x), -(-WARP_THREADS // _times(x, y)))
-        x, y, z = (min(most, self._extent(access, axis)) for axis, most in enumerate(extents))
-        return x, y, z
-
-    def _extent(self, access: Access, axis: int) -> int:
-        return max(1, min(self.shape.block[axis], self.number(access.extents[axis])))
-
-    def _warps(self, access: Access) -> int:
-        """Return the number of warps that take part in an access."""
-        lanes = self._lanes(access)
-        taking = _product([-(-self._extent(access, axis) // lanes[axis]) for axis in range(3)])
-        return min(self.warps, taking)
-
-    def _wavefronts(self, access: Access) -> int:
-        """Return the wavefronts that an access of one warp takes."""
-        lanes = self._lanes(access)
-        together = max(1, access.bytes // WORD_BYTES)
-        if not access.is_known:
-            if access.is_shared:
-                return min(WARP_THREADS // together, _product(lanes)) * together
-            return -(-min(WARP_THREADS, _product(lanes)) // LINES_TOGETHER)
-        distances = [self.distance(access, position) for position in access.threads]
-        if not access.is_shared:
-            lines = _units(list(zip(distances, lanes, strict=True)), access.bytes, LINE_BYTES)
-            return -(-lines // LINES_TOGETHER)
-        return _conflicts(distances, lanes, WARP_THREADS // together) * together
-
-    # --- what a block touches
-
-    def _walk(self, access: Access) -> list[tuple[int, int]]:
-        return [
-            (self.distance(access, position) if access.is_known else 0, self._extent(access, axis))
-            for axis, position in enumerate(access.threads)
-        ]
-
-    def _touched(self, access: Access, steps: Sequence[tuple[int, int]], unit: int) -> int:
-        """Lines or sectors of the walk with these steps, from all origins."""
-        if not access.is_known:
-            return _product([n for _, n in steps])
-        origins = [self.numbers[position] for position in access.origins]
-        apart = min(SATURATED, (max(origins) - min(origins)) * access.bytes)
-        return _units(_widened(steps, apart), access.bytes, unit)
-
-    def _keeps(self, position: int) -> bool:
-        """Whether what all resident blocks touch in a turn of a loop stays in the first-level cache."""
-        lines = 0
-        for access in self.sites.accesses:
-            inner = _inner(access, position)
-            if inner is None or access.is_shared:
-                continue
-            steps = self._walk(access)
-            steps += [
-                (self.distance(access, step), self.number(self.sites.contexts[c].turns)) for c, step in inner
-            ]
-            lines = _add(lines, self._touched(access, steps, LINE_BYTES))
-        return _times(_times(lines, LINE_BYTES), self.resident) <= self.cache
-
-    def _traffic(self, access: Access) -> int:
-        """Bytes that a block reads or writes; those of a loop that the cache keeps count once."""
-        steps, again = self._walk(access), self.runs[access.context]
-        for context, step in access.loops:
-            if not self.keeps[context]:
-                break
-            turns = self.number(self.sites.contexts[context].turns)
-            steps.append((self.distance(access, step), turns))
-            again = again // turns if turns else 0
-        return _times(
-            again, _times(self._touched(access, steps, SECTOR_BYTES), self._bytes_of_sector(access))
-        )
-
-    def _bytes_of_sector(self, access: Access) -> int:
-        """Bytes that a sector counts for: more where the threads of a block ask for less than lines."""
-        walk = self._walk(access)
-        sectors, lines = (max(1, self._touched(access, walk, unit)) for unit in (SECTOR_BYTES, LINE_BYTES))
-        return (
-            _times(SECTOR_BYTES, min(_times(MOST_APART, sectors), _times(LINE_BYTES // SECTOR_BYTES, lines)))
-            // sectors
-        )
-
-    def _waits(self) -> tuple[int, int, int, int]:
-        waits = shared_waits = barriers = depth = 0
-        for position, region in enumerate(self.sites.regions):
-            context = self.sites.contexts[region.context]
-            runs = self.runs[region.context]
-            turns = max(1, self.number(context.turns)) if context.is_loop else 1
-            rounds = -(-turns // region.round)
-            reads = [a for a in self.sites.accesses if a.region == position and not a.stores]
-            missed = [self._missed(a, region.context, turns) for a in reads if not a.is_shared]
-            waiting = _times(runs // turns, min(rounds, max(missed, default=0)))
-            lines = 0
-            for access in reads:
-                lines = _add(
-                    lines, 0 if access.is_shared else self._touched(access, self._walk(access), LINE_BYTES)
-                )
-            waits = _add(waits, _add(waiting, _times(waiting, lines) // LINES_A_WAIT))
-            if reads:
-                shared_waits = _add(shared_waits, _times(runs // turns, rounds))
-            barriers = _add(barriers, _times(runs, region.barriers))
-            depth = _add(depth, _times(runs, region.depth))
-        return waits, shared_waits, barriers, depth
-
-    def _missed(self, access: Access, context: int, turns: int) -> int:
-        """Return how many of these turns bring data which the first-level cache does not have."""
-        if not self.keeps[context] or not access.is_known:
-            return turns
-        step = next((step for c, step in access.loops if c == context), NUMBER_0)
-        walk = self._walk(access)
-        once = max(1, self._touched(access, walk, SECTOR_BYTES))
-        every = self._touched(access, [*walk, (self.distance(access, step), turns)], SECTOR_BYTES)
-        return min(turns, -(-every // once))
-
-    def _data(self) -> int:
-        """Bytes of all data that the launch reads or writes, each once a way."""
-        most: dict[tuple[int, bool], int] = {}
-        for access in self.sites.accesses:
-            if access.is_shared or not self.runs[access.context]:
-                continue
-            steps = self._walk(access)
-            steps += [
-                (self.distance(access, step), self.number(self.sites.contexts[c].turns))
-                for c, step in access.loops
-            ]
-            steps += [
-                (self.distance(access, step), extent)
-                for step, extent in zip(access.grid, self.shape.grid, strict=True)
-                if step != UNKNOWN
-            ]
-            way = (access.array, access.stores)
-            touched = _times(SECTOR_BYTES, self._touched(access, steps, SECTOR_BYTES))
-            most[way] = max(most.get(way, 0), touched)
-        total = 0
-        for bytes_ in most.values():
-            total = _add(total, bytes_)
-        return total
-
-
-def _inner(access: Access, context: int) -> tuple[tuple[int, int], ...] | None:
-    """The loops of the access inside of a context; None where it is not in it."""
-    for place, (loop, _) in enumerate(access.loops):
-        if loop == context:
-            return access.loops[:place]
-    return None
-
-
-def _units(steps: Sequence[tuple[int, int]], width: int, unit: int) -> int:
-    """Lines or sectors that a walk touches with accesses of ``width`` bytes: steps of so many bytes, so often.
-
-    From the shortest step on: what follows closely is one stretch, what is farther away begins others.
-    """
-    stretches, length = 1, width
-    for step, times in sorted(steps):
-        if times <= 1 or step == 0:
-            continue
-        if step <= max(length, unit):
-            length = _add(length, _times(step, times - 1))
-        else:
-            stretches = _times(stretches, times)
-    return _times(stretches, _add(length, unit - 1) // unit)
-
-
-def _widened(steps: Sequence[tuple[int, int]], apart: int) -> list[tuple[int, int]]:
-    """The walk from all origins that are so many bytes apart: a few steps more, along the longest ones that fit."""
-    found: list[tuple[int, int]] = []
-    for step, times in sorted(steps, reverse=True):
-        more = apart // step if step and times > 1 else 0
-        found.append((step, _add(times, more)))
-        apart -= more * step
-    return found
-
-
-def _conflicts(distances: Sequence[int], lanes: Sequence[int], threads: int) -> int:
-    """The most words of one bank that so many threads ask for; those that ask for the same word count once."""
-    counts = [0] * BANKS
-    (x, nx), (y, ny), (z, nz) = (
-        (distance // WORD_BYTES, n if distance else 1) for distance, n in zip(distances, lanes, strict=True)
+    count, taken = len(sites.contexts), (shape.registers, shape.words)
+    block = Block(machine, sites, numbers, shape.grid, shape.block, *taken, [0] * count, [False] * count)
+    work, nothing = work_of_block(block, SATURATED), Work()
+    of_tile = (work.once, nothing, nothing, nothing, work.once, nothing)
+    return (
+        TileWork(*of_tile, product(shape.block), *taken, 0),
+        Launch(product(shape.grid), 0, 0, 0, False, work.data),
     )
-    for k in range(min(threads, nx * ny * nz)):
-        counts[(k % nx * x + k // nx % ny * y + k // (nx * ny) * z) % BANKS] += 1
-    return max(counts)
 
 
-def _product(factors: Sequence[int]) -> int:
-    found = 1
-    for factor in factors:
-        found = _times(found, factor)
-    return found
+# --- what is printed in C
 
 
-def _add(a: int, b: int) -> int:
-    return min(SATURATED, a + b)
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block in the middle of the grid, of so many threads along x, y and z as ``extents`` say.
+
+    :func:`work_of_block` finds how often each context is done in all (``runs``), and whether the first-level cache
+    ``keeps`` what all resident blocks touch in a turn of it.
+    """
+
+    machine: Mapping[str, int]
+    sites: Sites
+    numbers: Sequence[Integer]
+    grid: tuple[Count, Count, Count]
+    extents: tuple[Count, Count, Count]
+    registers: Count
+    words: Count
+    runs: list[Count]
+    keeps: list[bool]
 
 
-def _times(a: int, b: int) -> int:
-    return min(SATURATED, a * b)
+class Step(NamedTuple):
+    """A step of so many bytes, which a walk takes from each of so many places to the next one."""
+
+    bytes: Count
+    places: Count
+
+
+@dataclass(frozen=True, slots=True)
+class BlockWork:
+    """The work of a block, and the bytes of all data of its launch, each once a way."""
+
+    once: Work
+    data: Count
+
+
+def work_of_block(block: Block, bound: Count) -> BlockWork:
+    """Return the work of a block; a part of it where a launch of that much takes more than ``bound`` cycles."""
+    for number, context in enumerate(block.sites.contexts):
+        around = block.runs[context.parent] if context.parent >= 0 else 1
+        block.runs[number] = times(around, turns_of(block, number))
+    computing = total(
+        times(runs_of_warps(block, n), c.instructions) for n, c in enumerate(block.sites.contexts)
+    )
+    wide = total(times(runs_of_warps(block, n), c.wide) for n, c in enumerate(block.sites.contexts))
+    if at_least(block, computing, 0, 0) > bound:
+        return BlockWork(Work(computing, wide, 0, 0, 0, 0, 0, 0), 0)
+    room = cache_of_a_block(block)
+    for number, context in enumerate(block.sites.contexts):
+        block.keeps[number] = context.is_loop and touched_in_a_turn(block, number) <= room
+    accessing = total(instructions_of(block, access) for access in block.sites.accesses)
+    wavefronts = total(wavefronts_of(block, access) for access in block.sites.accesses)
+    traffic = total(traffic_of(block, access) for access in block.sites.accesses if not access.is_shared)
+    instructions = plus(computing, accessing)
+    if at_least(block, instructions, wavefronts, traffic) > bound:
+        return BlockWork(Work(instructions, wide, wavefronts, traffic, 0, 0, 0, 0), 0)
+    waits = total(waits_of(block, number) for number in range(len(block.sites.regions)))
+    shared_waits = total(shared_waits_of(block, number) for number in range(len(block.sites.regions)))
+    barriers = total(times(block.runs[region.context], region.barriers) for region in block.sites.regions)
+    depth = total(times(block.runs[region.context], region.depth) for region in block.sites.regions)
+    data = total(data_of(block, number) for number in range(len(block.sites.accesses)))
+    return BlockWork(
+        Work(instructions, wide, wavefronts, traffic, waits, shared_waits, barriers, depth), data
+    )
+
+
+def at_least(block: Block, instructions: Count, wavefronts: Count, traffic: Count) -> Count:
+    """Return the cycles that a launch of blocks takes at least which do this work, and perhaps more."""
+    started = times(block.machine["warp_start_cycles"], max(LEAST_STARTS, warps(block)))
+    issued = instructions // block.machine["issued_per_cycle"]
+    moved = times(traffic, 1000) // block.machine["l2_bytes_per_kilocycle"]
+    return times(busiest(block), max(max(started, issued), max(wavefronts, moved)))
+
+
+def busiest(block: Block) -> Count:
+    """Return the blocks of the busiest multiprocessor."""
+    return rounded_up(product(block.grid), block.machine["multiprocessors"])
+
+
+def warps(block: Block) -> Count:
+    return rounded_up(product(block.extents), WARP_THREADS)
+
+
+def cache_of_a_block(block: Block) -> Count:
+    """Return the lines of the first-level cache for each of the blocks on a multiprocessor.
+
+    The cache and shared memory are one; a ninth of it is never shared memory.
+    """
+    held = resident_blocks(block.machine, warps(block), block.registers, block.words)
+    resident = max(1, min(held, busiest(block)))
+    taken = times(resident, block.words)
+    shared = block.machine["Z_SM"]
+    room = shared + shared // 8
+    return times(WORD_BYTES, room - min(room, taken)) // resident // LINE_BYTES
+
+
+def turns_of(block: Block, context: int) -> Count:
+    """Return how often a context is done for each time that the one around it is done."""
+    return number_of(block.numbers[block.sites.contexts[context].turns])
+
+
+def runs_of_warps(block: Block, context: int) -> Count:
+    return times(block.runs[context], warps(block))
+
+
+# --- a warp
+
+
+def taking_part(block: Block, access: Access, axis: int) -> Count:
+    """Return the threads of a block along an axis that take part in an access."""
+    return max(1, min(block.extents[axis], number_of(block.numbers[access.extents[axis]])))
+
+
+def lanes(block: Block, access: Access, axis: int) -> Count:
+    """Return the threads of a warp along an axis that take part in an access."""
+    inner = product(block.extents[before] for before in range(axis))
+    return min(rounded_up(WARP_THREADS, inner), taking_part(block, access, axis))
+
+
+def accesses_of_warps(block: Block, access: Access) -> Count:
+    """Return how often warps execute an access."""
+    taking = product(
+        rounded_up(taking_part(block, access, axis), lanes(block, access, axis)) for axis in range(3)
+    )
+    return times(times(block.runs[access.context], len(access.origins)), min(warps(block), taking))
+
+
+def instructions_of(block: Block, access: Access) -> Count:
+    each = SHARED_INSTRUCTIONS if access.is_shared else GLOBAL_INSTRUCTIONS
+    return times(accesses_of_warps(block, access), each)
+
+
+def wavefronts_of(block: Block, access: Access) -> Count:
+    steps = [Step(to_next_thread(block, access, axis), lanes(block, access, axis)) for axis in range(3)]
+    threads = product(step.places for step in steps)
+    runs = accesses_of_warps(block, access)
+    if access.is_shared:
+        together = max(1, access.bytes // WORD_BYTES)
+        at_once = WARP_THREADS // together
+        asked = conflicts(steps, at_once) if is_known(access) else min(at_once, threads)
+        return times(runs, times(asked, together))
+    lines = units(steps, access.bytes, LINE_BYTES) if is_known(access) else min(WARP_THREADS, threads)
+    return times(runs, rounded_up(lines, LINES_TOGETHER))
+
+
+def conflicts(steps: list[Step], threads: Count) -> Count:
+    """Return the most words of one bank that so many threads ask for; the same word counts once."""
+    asked = [0] * BANKS
+    done: Count = 0
+    most: Count = 0
+    for z in range(different(steps[2])):
+        for y in range(different(steps[1])):
+            for x in range(different(steps[0])):
+                if done < threads:
+                    distance = x * words(steps[0]) + y * words(steps[1]) + z * words(steps[2])
+                    asked[distance % BANKS] += 1
+                    done += 1
+    for bank in range(BANKS):
+        most = max(most, asked[bank])
+    return most
+
+
+def different(step: Step) -> Count:
+    """Return the number of different places that a step leads to."""
+    return step.places if step.bytes > 0 else 1
+
+
+def words(step: Step) -> Count:
+    return step.bytes // WORD_BYTES
+
+
+# --- what a block touches
+
+
+def is_known(access: Access) -> bool:
+    """Return whether no data decides which elements are accessed."""
+    return access.threads[0] >= 0
+
+
+def apart(block: Block, access: Access, position: int) -> Count:
+    """Return the bytes between two elements, whose distance is the number of this position."""
+    return times(number_of(abs(block.numbers[position])), access.bytes)
+
+
+def to_next_thread(block: Block, access: Access, axis: int) -> Count:
+    """Return the bytes between the elements of neighbouring threads."""
+    return apart(block, access, access.threads[axis]) if is_known(access) else 0
+
+
+def walk(block: Block, access: Access, loops: int) -> list[Step]:
+    """Return the steps between threads of a block, and between turns of so many loops around, innermost first."""
+    steps = [Step(to_next_thread(block, access, axis), taking_part(block, access, axis)) for axis in range(3)]
+    steps += [
+        Step(apart(block, access, distance), turns_of(block, loop)) for loop, distance in access.loops[:loops]
+    ]
+    return steps
+
+
+def touched(block: Block, access: Access, steps: list[Step], unit: Count) -> Count:
+    """Return the lines or sectors of a walk from all origins: a few steps more, along the longest that fit."""
+    if not is_known(access):
+        return product(step.places for step in steps)
+    rest = between_origins(block, access)
+    if rest == 0:
+        return units(steps, access.bytes, unit)
+    longer: list[Step] = []
+    for step in sorted(steps, reverse=True):
+        more = rest // step.bytes if step.bytes > 0 and step.places > 1 else 0
+        longer.append(Step(step.bytes, plus(step.places, more)))
+        rest -= more * step.bytes
+    return units(longer, access.bytes, unit)
+
+
+def between_origins(block: Block, access: Access) -> Count:
+    """Return the bytes from the first to the last origin."""
+    first = block.numbers[access.origins[0]]
+    last = first
+    for origin in access.origins:
+        first = min(first, block.numbers[origin])
+        last = max(last, block.numbers[origin])
+    return times(number_of(last - first), access.bytes)
+
+
+def units(steps: list[Step], width: Count, unit: Count) -> Count:
+    """Return the lines or sectors that a walk touches with accesses of so many bytes.
+
+    From the shortest step on, what follows closely is one stretch, and what is farther away begins others.
+    """
+    stretches: Count = 1
+    length = width
+    for step in sorted(steps):
+        if step.places > 1 and step.bytes > max(length, unit):
+            stretches = times(stretches, step.places)
+        elif step.places > 1:
+            length = plus(length, times(step.bytes, step.places - 1))
+    return times(stretches, plus(length, unit - 1) // unit)
+
+
+def touched_in_a_turn(block: Block, context: int) -> Count:
+    """Return the lines that a block touches in a turn of a loop."""
+    lines: Count = 0
+    for access in block.sites.accesses:
+        inner = loops_inside(block, access, context)
+        if not access.is_shared and inner < len(access.loops):
+            lines = plus(lines, touched(block, access, walk(block, access, inner), LINE_BYTES))
+    return lines
+
+
+def loops_inside(block: Block, access: Access, context: int) -> int:
+    """Return the number of loops around an access that are inside of a context; all of them where it is not in it."""
+    inner = 0
+    for loop, _ in access.loops:
+        if loop == context:
+            break
+        inner += 1
+    return inner
+
+
+def traffic_of(block: Block, access: Access) -> Count:
+    """Return the bytes that a block reads or writes; those of loops that the cache keeps count once."""
+    again = block.runs[access.context]
+    kept = 0
+    for loop, _ in access.loops:
+        if not block.keeps[loop]:
+            break
+        turns = turns_of(block, loop)
+        again = again // turns if turns > 0 else 0
+        kept += 1
+    sectors = touched(block, access, walk(block, access, kept), SECTOR_BYTES)
+    return times(again, times(sectors, bytes_of_sector(block, access)))
+
+
+def bytes_of_sector(block: Block, access: Access) -> Count:
+    """Return the bytes that a sector counts for: more where the threads of a block ask for less than lines."""
+    steps = walk(block, access, 0)
+    sectors = max(1, touched(block, access, steps, SECTOR_BYTES))
+    lines = max(1, touched(block, access, steps, LINE_BYTES))
+    most = min(times(MOST_APART, sectors), times(LINE_BYTES // SECTOR_BYTES, lines))
+    return times(SECTOR_BYTES, most) // sectors
+
+
+# --- what is waited for
+
+
+def turns_together(block: Block, region: Region) -> Count:
+    """Return the turns of a region whose loads may be waited for together."""
+    return max(1, turns_of(block, region.context)) if block.sites.contexts[region.context].is_loop else 1
+
+
+def waits_of(block: Block, number: int) -> Count:
+    """Return how often a warp waits for global memory in a region; longer where it reads many lines at once."""
+    region = block.sites.regions[number]
+    turns = turns_together(block, region)
+    most: Count = 0
+    lines: Count = 0
+    for access in block.sites.accesses:
+        if access.region == number and not access.stores and not access.is_shared:
+            most = max(most, missed(block, access, region.context, turns))
+            lines = plus(lines, touched(block, access, walk(block, access, 0), LINE_BYTES))
+    each = min(rounded_up(turns, region.round), most)
+    waiting = times(block.runs[region.context] // turns, each)
+    return plus(waiting, times(waiting, lines) // LINES_A_WAIT)
+
+
+def missed(block: Block, access: Access, context: int, turns: Count) -> Count:
+    """Return how many of these turns bring data which the first-level cache does not have."""
+    if not block.keeps[context] or not is_known(access):
+        return turns
+    step = total(apart(block, access, distance) for loop, distance in access.loops if loop == context)
+    steps = walk(block, access, 0)
+    once = max(1, touched(block, access, steps, SECTOR_BYTES))
+    steps.append(Step(step, turns))
+    return min(turns, rounded_up(touched(block, access, steps, SECTOR_BYTES), once))
+
+
+def shared_waits_of(block: Block, number: int) -> Count:
+    """Return how often a warp waits in a region for what it has loaded, shared memory or other."""
+    region = block.sites.regions[number]
+    turns = turns_together(block, region)
+    loads = total(1 for access in block.sites.accesses if access.region == number and not access.stores)
+    return times(block.runs[region.context] // turns, rounded_up(turns, region.round)) if loads > 0 else 0
+
+
+# --- what a launch moves
+
+
+def data_of(block: Block, number: int) -> Count:
+    """Return the bytes that a launch reads or writes of an array, where this is the first access that does so."""
+    access = block.sites.accesses[number]
+    most: Count = 0
+    for other, beside in enumerate(block.sites.accesses):
+        if access.array == beside.array and access.stores == beside.stores and is_moved(block, beside):
+            if other < number or not is_moved(block, access):
+                break
+            steps = walk(block, beside, len(beside.loops))
+            steps += [
+                Step(apart(block, beside, beside.grid[axis]), block.grid[axis])
+                for axis in range(3)
+                if beside.grid[axis] >= 0
+            ]
+            most = max(most, times(SECTOR_BYTES, touched(block, beside, steps, SECTOR_BYTES)))
+    return most
+
+
+def is_moved(block: Block, access: Access) -> bool:
+    """Return whether what is accessed is in global memory, and the access is done at all."""
+    return not access.is_shared and block.runs[access.context] > 0

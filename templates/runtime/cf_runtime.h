@@ -148,6 +148,8 @@ static inline long long cf_add(long long a, long long b)
 
 static inline long long cf_neg(long long a) { return a == CF_UNDEFINED ? a : -a; }
 static inline long long cf_abs(long long a) { return a < 0 ? cf_neg(a) : a; }
+static inline long long cf_fewer(long long a, long long b) { return a < b ? a : b; }
+static inline long long cf_more(long long a, long long b) { return a > b ? a : b; }
 static inline long long cf_sub(long long a, long long b) { return cf_add(a, cf_neg(b)); }
 
 static inline long long cf_mul(long long a, long long b)
@@ -381,6 +383,7 @@ typedef struct cf_extent {
   cf_count more;    /* steps of the longest block beyond those, where blocks differ */
 } cf_extent;
 
+static inline cf_count cf_product(const cf_count *three) { return cf_times(three[0], cf_times(three[1], three[2])); }
 static inline cf_count cf_most(cf_count a, cf_count b) { return a > b ? a : b; }
 static inline cf_count cf_least(cf_count a, cf_count b) { return a < b ? a : b; }
 static inline cf_count cf_rounded_up(cf_count a, cf_count b) { return a / b + (a % b != 0); }
@@ -396,28 +399,26 @@ static inline cf_count cf_tiles(long long limit, long long before, long long ste
   return values / (cf_count)step + (values % (cf_count)step != 0);
 }
 
-/* ---- printed from the rules of machine/cost.py, up to the next such line: python -m tests.printed_cost */
-/* Blocks of the kernel that are on a multiprocessor together; 0 where one does not fit. */
-static inline cf_count cf_resident(const cf_machine *machine, const cf_tile_work *work)
+/* ---- printed from machine/cost.py, up to the next such line: python -m tests.printed_cost */
+/* Blocks of a kernel that are on a multiprocessor together; 0 where one does not fit. */
+static inline cf_count cf_resident(const cf_machine *machine, cf_count warps, cf_count registers, cf_count words)
 {
   const cf_count warps_per_multiprocessor = cf_amount(machine->warps_per_multiprocessor);
-  const cf_count by_warps = warps_per_multiprocessor / work->warps;
+  const cf_count by_warps = warps_per_multiprocessor / warps;
   const cf_count blocks_per_multiprocessor = cf_amount(machine->blocks_per_multiprocessor);
   const cf_count registers_per_unit_of_a_warp = cf_speed(machine->registers_per_unit_of_a_warp);
-  const cf_count registers_of_a_warp =
-      cf_times(cf_rounded_up(cf_times(cf_most(1, work->registers), 32), registers_per_unit_of_a_warp),
-               registers_per_unit_of_a_warp);
+  const cf_count registers_of_a_warp = cf_times(
+      cf_rounded_up(cf_times(cf_most(1, registers), 32), registers_per_unit_of_a_warp), registers_per_unit_of_a_warp);
   const cf_count sub_partitions_per_multiprocessor = cf_speed(machine->sub_partitions_per_multiprocessor);
   const cf_count registers_per_multiprocessor = cf_amount(machine->registers_per_multiprocessor);
   const cf_count by_registers =
       cf_times(sub_partitions_per_multiprocessor,
                registers_per_multiprocessor / cf_times(sub_partitions_per_multiprocessor, registers_of_a_warp)) /
-      work->warps;
+      warps;
   const cf_count shared_words_of_the_system_per_block = cf_amount(machine->shared_words_of_the_system_per_block);
   const cf_count shared_words_per_unit = cf_speed(machine->shared_words_per_unit);
   const cf_count words_of_a_block =
-      cf_times(cf_rounded_up(cf_plus(cf_most(1, work->shared_words), shared_words_of_the_system_per_block),
-                             shared_words_per_unit),
+      cf_times(cf_rounded_up(cf_plus(cf_most(1, words), shared_words_of_the_system_per_block), shared_words_per_unit),
                shared_words_per_unit);
   const cf_count shared_words_per_multiprocessor = cf_amount(machine->shared_words_per_multiprocessor);
   const cf_count by_shared_memory = shared_words_per_multiprocessor / words_of_a_block;
@@ -427,7 +428,7 @@ static inline cf_count cf_resident(const cf_machine *machine, const cf_tile_work
 /* Cycles from launch to end; CF_SATURATED where not even one block fits. */
 static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *work, const cf_extent *launch)
 {
-  const cf_count held = cf_resident(machine, work);
+  const cf_count held = cf_resident(machine, work->warps, work->registers, work->shared_words);
   const cf_count multiprocessors = cf_speed(machine->multiprocessors);
   const cf_count busiest = cf_rounded_up(launch->blocks, multiprocessors);
   const cf_count resident = cf_most(1, cf_least(held, busiest));
@@ -608,290 +609,460 @@ typedef struct cf_leaf_shape {
   cf_count registers, shared_words;
 } cf_leaf_shape;
 
-/* A block that is looked at; `runs` says how often each context is done, `keeps` in which the first-level cache keeps
-   what a turn touches. */
+/* A block in the middle of the grid; `runs` says how often each context is done, `keeps` in which the first-level cache
+   keeps what a turn touches. */
 typedef struct cf_block {
+  const cf_machine *machine;
   const cf_sites *sites;
   const long long *numbers;
-  cf_count block[3], grid[3], warps, resident, cache;
+  cf_count grid[3], extents[3], registers, words;
   cf_count *runs;
   unsigned char *keeps;
 } cf_block;
 
+/* The steps of a walk: so many bytes from each of so many places to the next one. */
 typedef struct cf_step {
-  cf_count bytes, times;
+  cf_count bytes, places;
 } cf_step;
 
-enum { CF_MOST_STEPS = CF_MOST_LOOPS + 6 };
+typedef struct cf_steps {
+  cf_step steps[CF_MOST_LOOPS + 6];
+  int count;
+} cf_steps;
 
+static inline void cf_append(cf_steps *walk, cf_count bytes, cf_count places)
+{
+  walk->steps[walk->count].bytes = bytes;
+  walk->steps[walk->count++].places = places;
+}
+
+/* The shortest step first. */
+static inline cf_steps cf_sorted(cf_steps walk)
+{
+  int k, at;
+  for (k = 1; k < walk.count; k++) {
+    const cf_step step = walk.steps[k];
+    for (at = k; at > 0 && (walk.steps[at - 1].bytes > step.bytes ||
+                            (walk.steps[at - 1].bytes == step.bytes && walk.steps[at - 1].places > step.places));
+         at--)
+      walk.steps[at] = walk.steps[at - 1];
+    walk.steps[at] = step;
+  }
+  return walk;
+}
+
+typedef struct cf_block_work {
+  cf_work once;
+  cf_count data; /* bytes of all data of the launch, each once a way */
+} cf_block_work;
+
+/* ---- printed from machine/sites.py, up to the next such line: python -m tests.printed_cost */
+static inline cf_count cf_warps(const cf_block *block)
+{
+  return cf_rounded_up(cf_product(block->extents), CF_WARP_THREADS);
+}
+
+/* Return the blocks of the busiest multiprocessor. */
+static inline cf_count cf_busiest(const cf_block *block)
+{
+  return cf_rounded_up(cf_product(block->grid), cf_speed(block->machine->multiprocessors));
+}
+
+/* Return the lines of the first-level cache for each of the blocks on a multiprocessor. The cache and shared memory are
+   one; a ninth of it is never shared memory. */
+static inline cf_count cf_cache_of_a_block(const cf_block *block)
+{
+  const cf_count held = cf_resident(block->machine, cf_warps(block), block->registers, block->words);
+  const cf_count resident = cf_most(1, cf_least(held, cf_busiest(block)));
+  const cf_count taken = cf_times(resident, block->words);
+  const cf_count shared = cf_amount(block->machine->shared_words_per_multiprocessor);
+  const cf_count room = shared + shared / 8;
+  return cf_times(CF_WORD_BYTES, room - cf_least(room, taken)) / resident / CF_LINE_BYTES;
+}
+
+/* Return the cycles that a launch of blocks takes at least which do this work, and perhaps more. */
+static inline cf_count cf_at_least(const cf_block *block, cf_count instructions, cf_count wavefronts, cf_count traffic)
+{
+  const cf_count started =
+      cf_times(cf_speed(block->machine->warp_start_cycles), cf_most(CF_LEAST_STARTS, cf_warps(block)));
+  const cf_count issued = instructions / cf_speed(block->machine->issued_per_cycle);
+  const cf_count moved = cf_times(traffic, 1000) / cf_speed(block->machine->l2_bytes_per_kilocycle);
+  return cf_times(cf_busiest(block), cf_most(cf_most(started, issued), cf_most(wavefronts, moved)));
+}
+
+/* Return how often a context is done for each time that the one around it is done. */
+static inline cf_count cf_turns_of(const cf_block *block, int context)
+{
+  return cf_number_of(block->numbers[block->sites->contexts[context].turns]);
+}
+
+/* Return the threads of a block along an axis that take part in an access. */
+static inline cf_count cf_taking_part(const cf_block *block, const cf_access *access, int axis)
+{
+  return cf_most(1, cf_least(block->extents[axis], cf_number_of(block->numbers[access->extents[axis]])));
+}
+
+/* Return the threads of a warp along an axis that take part in an access. */
+static inline cf_count cf_lanes(const cf_block *block, const cf_access *access, int axis)
+{
+  cf_count inner = 1;
+  for (int before = 0; before < axis; before++) inner = cf_times(inner, block->extents[before]);
+  return cf_least(cf_rounded_up(CF_WARP_THREADS, inner), cf_taking_part(block, access, axis));
+}
+
+/* Return how often warps execute an access. */
+static inline cf_count cf_accesses_of_warps(const cf_block *block, const cf_access *access)
+{
+  cf_count taking = 1;
+  for (int axis = 0; axis < 3; axis++)
+    taking = cf_times(taking, cf_rounded_up(cf_taking_part(block, access, axis), cf_lanes(block, access, axis)));
+  return cf_times(cf_times(block->runs[access->context], (cf_count)access->origin_count),
+                  cf_least(cf_warps(block), taking));
+}
+
+static inline cf_count cf_instructions_of(const cf_block *block, const cf_access *access)
+{
+  const cf_count each = access->is_shared ? CF_SHARED_INSTRUCTIONS : CF_GLOBAL_INSTRUCTIONS;
+  return cf_times(cf_accesses_of_warps(block, access), each);
+}
+
+/* Return whether no data decides which elements are accessed. */
+static inline int cf_is_known(const cf_access *access) { return access->threads[0] >= 0; }
+
+/* Return the lines or sectors that a walk touches with accesses of so many bytes. From the shortest step on, what
+   follows closely is one stretch, and what is farther away begins others. */
+static inline cf_count cf_units(cf_steps steps, cf_count width, cf_count unit)
+{
+  cf_count stretches = 1;
+  cf_count length = width;
+  const cf_steps ordered = cf_sorted(steps);
+  for (int step_at = 0; step_at < ordered.count; step_at++) {
+    const cf_step step = ordered.steps[step_at];
+    if (step.places > 1 && step.bytes > cf_most(length, unit))
+      stretches = cf_times(stretches, step.places);
+    else if (step.places > 1)
+      length = cf_plus(length, cf_times(step.bytes, step.places - 1));
+  }
+  return cf_times(stretches, cf_plus(length, unit - 1) / unit);
+}
+
+/* Return the bytes between two elements, whose distance is the number of this position. */
 static inline cf_count cf_apart(const cf_block *block, const cf_access *access, int position)
 {
   return cf_times(cf_number_of(cf_abs(block->numbers[position])), (cf_count)access->bytes);
 }
 
-static inline cf_count cf_turns(const cf_block *block, int context)
+/* Return the bytes between the elements of neighbouring threads. */
+static inline cf_count cf_to_next_thread(const cf_block *block, const cf_access *access, int axis)
 {
-  return cf_number_of(block->numbers[block->sites->contexts[context].turns]);
+  return cf_is_known(access) ? cf_apart(block, access, access->threads[axis]) : 0;
 }
 
-static inline cf_count cf_taking_part(const cf_block *block, const cf_access *access, int axis)
-{
-  return cf_most(1, cf_least(block->block[axis], cf_number_of(block->numbers[access->extents[axis]])));
-}
+/* Return the number of different places that a step leads to. */
+static inline cf_count cf_different(cf_step step) { return step.bytes > 0 ? step.places : 1; }
 
-/* The shortest step first. */
-static inline void cf_sort(cf_step *steps, int count)
+static inline cf_count cf_words(cf_step step) { return step.bytes / CF_WORD_BYTES; }
+
+/* Return the most words of one bank that so many threads ask for; the same word counts once. */
+static inline cf_count cf_conflicts(cf_steps steps, cf_count threads)
 {
-  int k, at;
-  for (k = 1; k < count; k++) {
-    const cf_step step = steps[k];
-    for (at = k; at > 0 && (steps[at - 1].bytes > step.bytes ||
-                            (steps[at - 1].bytes == step.bytes && steps[at - 1].times > step.times));
-         at--)
-      steps[at] = steps[at - 1];
-    steps[at] = step;
+  cf_count asked[CF_BANKS] = { 0 };
+  cf_count done = 0;
+  cf_count most = 0;
+  for (cf_count z = 0; z < cf_different(steps.steps[2]); z++) {
+    for (cf_count y = 0; y < cf_different(steps.steps[1]); y++) {
+      for (cf_count x = 0; x < cf_different(steps.steps[0]); x++) {
+        if (done < threads) {
+          const cf_count distance =
+              x * cf_words(steps.steps[0]) + y * cf_words(steps.steps[1]) + z * cf_words(steps.steps[2]);
+          asked[distance % CF_BANKS]++;
+          done++;
+        }
+      }
+    }
   }
+  for (int bank = 0; bank < CF_BANKS; bank++) most = cf_most(most, asked[bank]);
+  return most;
 }
 
-/* Lines or sectors that a walk touches, from the shortest step on: what follows closely is one stretch. */
-static inline cf_count cf_units(const cf_step *steps, int count, cf_count width, cf_count unit)
+static inline cf_count cf_wavefronts_of(const cf_block *block, const cf_access *access)
 {
-  cf_count stretches = 1, length = width;
-  int k;
-  for (k = 0; k < count; k++) {
-    if (steps[k].times <= 1 || steps[k].bytes == 0) continue;
-    if (steps[k].bytes <= cf_most(length, unit))
-      length = cf_plus(length, cf_times(steps[k].bytes, steps[k].times - 1));
-    else
-      stretches = cf_times(stretches, steps[k].times);
+  cf_steps steps = { { { 0, 0 } }, 0 };
+  for (int axis = 0; axis < 3; axis++)
+    cf_append(&steps, cf_to_next_thread(block, access, axis), cf_lanes(block, access, axis));
+  cf_count threads = 1;
+  for (int step_at = 0; step_at < steps.count; step_at++) {
+    const cf_step step = steps.steps[step_at];
+    threads = cf_times(threads, step.places);
   }
-  return cf_times(stretches, cf_plus(length, unit - 1) / unit);
+  const cf_count runs = cf_accesses_of_warps(block, access);
+  if (access->is_shared) {
+    const cf_count together = cf_most(1, (cf_count)(access->bytes / CF_WORD_BYTES));
+    const cf_count at_once = CF_WARP_THREADS / together;
+    const cf_count asked = cf_is_known(access) ? cf_conflicts(steps, at_once) : cf_least(at_once, threads);
+    return cf_times(runs, cf_times(asked, together));
+  }
+  const cf_count lines = cf_is_known(access) ? cf_units(steps, (cf_count)access->bytes, CF_LINE_BYTES)
+                                             : cf_least(CF_WARP_THREADS, threads);
+  return cf_times(runs, cf_rounded_up(lines, CF_LINES_TOGETHER));
 }
 
-/* The same from all origins of an access: a few steps more, along the longest ones that fit. Sorts the steps. */
-static inline cf_count cf_touched(const cf_block *block, const cf_access *access, cf_step *steps, int count,
-                                  cf_count unit)
+/* Return the bytes from the first to the last origin. */
+static inline cf_count cf_between_origins(const cf_block *block, const cf_access *access)
 {
-  const short *origins = block->sites->origins + access->origins;
-  long long first = block->numbers[origins[0]], last = first;
-  cf_count apart, found = 1;
-  int k;
-  if (access->threads[0] < 0) {
-    for (k = 0; k < count; k++) found = cf_times(found, steps[k].times);
+  long long first = block->numbers[block->sites->origins[access->origins]];
+  long long last = first;
+  for (int origin_at = 0; origin_at < access->origin_count; origin_at++) {
+    const int origin = block->sites->origins[access->origins + origin_at];
+    first = cf_fewer(first, block->numbers[origin]);
+    last = cf_more(last, block->numbers[origin]);
+  }
+  return cf_times(cf_number_of(cf_sub(last, first)), (cf_count)access->bytes);
+}
+
+/* Return the lines or sectors of a walk from all origins: a few steps more, along the longest that fit. */
+static inline cf_count cf_touched(const cf_block *block, const cf_access *access, cf_steps steps, cf_count unit)
+{
+  if (!cf_is_known(access)) {
+    cf_count found = 1;
+    for (int step_at = 0; step_at < steps.count; step_at++) {
+      const cf_step step = steps.steps[step_at];
+      found = cf_times(found, step.places);
+    }
     return found;
   }
-  cf_sort(steps, count);
-  if (access->origin_count > 1) {
-    for (; *origins >= 0; origins++) {
-      const long long origin = block->numbers[*origins];
-      if (origin < first) first = origin;
-      if (origin > last) last = origin;
-    }
-    apart = cf_times(cf_number_of(cf_sub(last, first)), (cf_count)access->bytes);
-    for (k = count - 1; k >= 0 && apart > 0; k--)
-      if (steps[k].bytes && steps[k].bytes <= apart && steps[k].times > 1) {
-        const cf_count more = apart / steps[k].bytes;
-        steps[k].times = cf_plus(steps[k].times, more);
-        apart -= more * steps[k].bytes;
-      }
+  cf_count rest = cf_between_origins(block, access);
+  if (rest == 0) return cf_units(steps, (cf_count)access->bytes, unit);
+  cf_steps longer = { { { 0, 0 } }, 0 };
+  const cf_steps ordered = cf_sorted(steps);
+  for (int step_at = ordered.count; step_at-- > 0;) {
+    const cf_step step = ordered.steps[step_at];
+    const cf_count more = step.bytes > 0 && step.places > 1 ? rest / step.bytes : 0;
+    cf_append(&longer, step.bytes, cf_plus(step.places, more));
+    rest -= more * step.bytes;
   }
-  return cf_units(steps, count, (cf_count)access->bytes, unit);
+  return cf_units(longer, (cf_count)access->bytes, unit);
 }
 
-/* Of the threads of the block, then of the turns of so many loops around. */
-static inline int cf_walk(const cf_block *block, const cf_access *access, int loops, cf_step *steps)
+/* Return the steps between threads of a block, and between turns of so many loops around, innermost first. */
+static inline cf_steps cf_walk(const cf_block *block, const cf_access *access, int loops)
 {
-  const short *pairs = block->sites->loops + access->loops;
-  int k;
-  for (k = 0; k < 3; k++) {
-    steps[k].bytes = access->threads[k] < 0 ? 0 : cf_apart(block, access, access->threads[k]);
-    steps[k].times = cf_taking_part(block, access, k);
+  cf_steps steps = { { { 0, 0 } }, 0 };
+  for (int axis = 0; axis < 3; axis++)
+    cf_append(&steps, cf_to_next_thread(block, access, axis), cf_taking_part(block, access, axis));
+  for (int loop_at = 0; loop_at < loops; loop_at++) {
+    const int loop = block->sites->loops[access->loops + 2 * loop_at];
+    const int distance = block->sites->loops[access->loops + 2 * loop_at + 1];
+    cf_append(&steps, cf_apart(block, access, distance), cf_turns_of(block, loop));
   }
-  for (k = 0; k < loops; k++) {
-    steps[3 + k].bytes = cf_apart(block, access, pairs[2 * k + 1]);
-    steps[3 + k].times = cf_turns(block, pairs[2 * k]);
-  }
-  return 3 + loops;
+  return steps;
 }
 
-/* Threads of a warp along each axis; the number of warps that take part. */
-static inline cf_count cf_lanes(const cf_block *block, const cf_access *access, cf_count *lanes)
-{
-  const cf_count x = block->block[0], plane = cf_times(x, block->block[1]);
-  const cf_count most[3] = { CF_WARP_THREADS, cf_rounded_up(CF_WARP_THREADS, x),
-                             cf_rounded_up(CF_WARP_THREADS, plane) };
-  cf_count taking = 1;
-  int k;
-  for (k = 0; k < 3; k++) {
-    const cf_count extent = cf_taking_part(block, access, k);
-    lanes[k] = cf_least(most[k], extent);
-    taking = cf_times(taking, cf_rounded_up(extent, lanes[k]));
-  }
-  return cf_least(block->warps, taking);
-}
-
-/* Of a warp. */
-static inline cf_count cf_wavefronts(const cf_block *block, const cf_access *access, const cf_count *lanes)
-{
-  cf_count words[3], times[3], threads, together, x = 0, y = 0, z = 0, most = 0;
-  unsigned char counts[CF_BANKS] = { 0 };
-  int k, bank;
-  if (!access->is_shared) {
-    cf_step steps[3];
-    if (access->threads[0] < 0)
-      return cf_rounded_up(cf_least(CF_WARP_THREADS, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))),
-                           CF_LINES_TOGETHER);
-    for (k = 0; k < 3; k++) {
-      steps[k].bytes = cf_apart(block, access, access->threads[k]);
-      steps[k].times = lanes[k];
-    }
-    cf_sort(steps, 3);
-    return cf_rounded_up(cf_units(steps, 3, (cf_count)access->bytes, CF_LINE_BYTES), CF_LINES_TOGETHER);
-  }
-  together = cf_most(1, (cf_count)access->bytes / CF_WORD_BYTES);
-  if (access->threads[0] < 0)
-    return cf_times(cf_least(CF_WARP_THREADS / together, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))), together);
-  for (k = 0; k < 3; k++) {
-    words[k] = cf_apart(block, access, access->threads[k]) / CF_WORD_BYTES;
-    times[k] = cf_apart(block, access, access->threads[k]) ? lanes[k] : 1;
-  }
-  threads = cf_least(CF_WARP_THREADS / together, times[0] * times[1] * times[2]);
-  for (k = 0; (cf_count)k < threads; k++) {
-    bank = (int)((x * words[0] + y * words[1] + z * words[2]) % CF_BANKS);
-    counts[bank]++;
-    most = cf_most(most, counts[bank]);
-    if (++x == times[0]) {
-      x = 0;
-      if (++y == times[1]) {
-        y = 0;
-        z++;
-      }
-    }
-  }
-  return cf_times(most, together);
-}
-
-/* Whether what all resident blocks touch in a turn of a loop stays in the first-level cache. */
-static inline int cf_keeps(const cf_block *block, int context)
-{
-  cf_count lines = 0;
-  int number, inner;
-  for (number = 0; number < block->sites->access_count; number++) {
-    const cf_access *access = &block->sites->accesses[number];
-    cf_step steps[CF_MOST_STEPS];
-    if (access->is_shared) continue;
-    for (inner = 0; inner < access->loop_count; inner++)
-      if (block->sites->loops[access->loops + 2 * inner] == context) break;
-    if (inner == access->loop_count) continue;
-    lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, inner, steps), CF_LINE_BYTES));
-  }
-  return cf_times(cf_times(lines, CF_LINE_BYTES), block->resident) <= block->cache;
-}
-
-/* Bytes that a sector counts for: more where the threads of a block ask for less than lines. */
+/* Return the bytes that a sector counts for: more where the threads of a block ask for less than lines. */
 static inline cf_count cf_bytes_of_sector(const cf_block *block, const cf_access *access)
 {
-  cf_step steps[CF_MOST_STEPS];
-  cf_count sectors, lines;
-  cf_walk(block, access, 0, steps);
-  sectors = cf_most(1, cf_touched(block, access, steps, 3, CF_SECTOR_BYTES));
-  cf_walk(block, access, 0, steps);
-  lines = cf_most(1, cf_touched(block, access, steps, 3, CF_LINE_BYTES));
-  return cf_times(CF_SECTOR_BYTES,
-                  cf_least(cf_times(CF_MOST_APART, sectors), cf_times(CF_LINE_BYTES / CF_SECTOR_BYTES, lines))) /
-         sectors;
+  const cf_steps steps = cf_walk(block, access, 0);
+  const cf_count sectors = cf_most(1, cf_touched(block, access, steps, CF_SECTOR_BYTES));
+  const cf_count lines = cf_most(1, cf_touched(block, access, steps, CF_LINE_BYTES));
+  const cf_count most = cf_least(cf_times(CF_MOST_APART, sectors), cf_times(CF_LINE_BYTES / CF_SECTOR_BYTES, lines));
+  return cf_times(CF_SECTOR_BYTES, most) / sectors;
 }
 
-/* Bytes that a block reads or writes; those of loops that the cache keeps count once. */
-static inline cf_count cf_traffic(const cf_block *block, const cf_access *access)
+/* Return the bytes that a block reads or writes; those of loops that the cache keeps count once. */
+static inline cf_count cf_traffic_of(const cf_block *block, const cf_access *access)
 {
-  const short *pairs = block->sites->loops + access->loops;
   cf_count again = block->runs[access->context];
-  cf_step steps[CF_MOST_STEPS];
-  int kept;
-  for (kept = 0; kept < access->loop_count && block->keeps[pairs[2 * kept]]; kept++) {
-    const cf_count turns = cf_turns(block, pairs[2 * kept]);
-    again = turns ? again / turns : 0;
+  int kept = 0;
+  for (int loop_at = 0; loop_at < access->loop_count; loop_at++) {
+    const int loop = block->sites->loops[access->loops + 2 * loop_at];
+    if (!block->keeps[loop]) break;
+    const cf_count turns = cf_turns_of(block, loop);
+    again = turns > 0 ? again / turns : 0;
+    kept++;
   }
-  return cf_times(again,
-                  cf_times(cf_touched(block, access, steps, cf_walk(block, access, kept, steps), CF_SECTOR_BYTES),
-                           cf_bytes_of_sector(block, access)));
+  const cf_count sectors = cf_touched(block, access, cf_walk(block, access, kept), CF_SECTOR_BYTES);
+  return cf_times(again, cf_times(sectors, cf_bytes_of_sector(block, access)));
 }
 
-/* Of so many turns of a context those that bring data which the first-level cache does not have. */
+/* Return the turns of a region whose loads may be waited for together. */
+static inline cf_count cf_turns_together(const cf_block *block, const cf_region *region)
+{
+  return block->sites->contexts[region->context].is_loop ? cf_most(1, cf_turns_of(block, region->context)) : 1;
+}
+
+/* Return how many of these turns bring data which the first-level cache does not have. */
 static inline cf_count cf_missed(const cf_block *block, const cf_access *access, int context, cf_count turns)
 {
-  cf_step steps[CF_MOST_STEPS];
-  cf_count once, every;
-  int k;
-  if (!block->keeps[context] || access->threads[0] < 0) return turns;
-  cf_walk(block, access, 0, steps);
-  once = cf_most(1, cf_touched(block, access, steps, 3, CF_SECTOR_BYTES));
-  cf_walk(block, access, 0, steps);
-  steps[3].bytes = 0;
-  steps[3].times = turns;
-  for (k = 0; k < access->loop_count; k++)
-    if (block->sites->loops[access->loops + 2 * k] == context)
-      steps[3].bytes = cf_apart(block, access, block->sites->loops[access->loops + 2 * k + 1]);
-  every = cf_touched(block, access, steps, 4, CF_SECTOR_BYTES);
-  return cf_least(turns, cf_rounded_up(every, once));
+  if (!block->keeps[context] || !cf_is_known(access)) return turns;
+  cf_count step = 0;
+  for (int loop_at = 0; loop_at < access->loop_count; loop_at++) {
+    const int loop = block->sites->loops[access->loops + 2 * loop_at];
+    const int distance = block->sites->loops[access->loops + 2 * loop_at + 1];
+    if (loop == context) step = cf_plus(step, cf_apart(block, access, distance));
+  }
+  cf_steps steps = cf_walk(block, access, 0);
+  const cf_count once = cf_most(1, cf_touched(block, access, steps, CF_SECTOR_BYTES));
+  cf_append(&steps, step, turns);
+  return cf_least(turns, cf_rounded_up(cf_touched(block, access, steps, CF_SECTOR_BYTES), once));
 }
 
-static inline void cf_add_waits(const cf_block *block, cf_work *work)
+/* Return how often a warp waits for global memory in a region; longer where it reads many lines at once. */
+static inline cf_count cf_waits_of(const cf_block *block, int number)
 {
-  int number, at;
-  for (number = 0; number < block->sites->region_count; number++) {
-    const cf_region *region = &block->sites->regions[number];
-    const cf_count runs = block->runs[region->context];
-    const int is_loop = block->sites->contexts[region->context].is_loop;
-    const cf_count turns = is_loop ? cf_most(1, cf_turns(block, region->context)) : 1;
-    const cf_count rounds = cf_rounded_up(turns, (cf_count)region->round);
-    cf_count missed = 0, lines = 0, waiting;
-    int reads = 0;
-    for (at = 0; at < block->sites->access_count; at++) {
-      const cf_access *access = &block->sites->accesses[at];
-      if (access->region != number || access->stores) continue;
-      reads = 1;
-      if (!access->is_shared) {
-        cf_step steps[CF_MOST_STEPS];
-        missed = cf_most(missed, cf_missed(block, access, region->context, turns));
-        lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, 0, steps), CF_LINE_BYTES));
+  const cf_region *region = &block->sites->regions[number];
+  const cf_count turns = cf_turns_together(block, region);
+  cf_count most = 0;
+  cf_count lines = 0;
+  for (int access_at = 0; access_at < block->sites->access_count; access_at++) {
+    const cf_access *access = &block->sites->accesses[access_at];
+    if (access->region == number && !access->stores && !access->is_shared) {
+      most = cf_most(most, cf_missed(block, access, region->context, turns));
+      lines = cf_plus(lines, cf_touched(block, access, cf_walk(block, access, 0), CF_LINE_BYTES));
+    }
+  }
+  const cf_count each = cf_least(cf_rounded_up(turns, (cf_count)region->round), most);
+  const cf_count waiting = cf_times(block->runs[region->context] / turns, each);
+  return cf_plus(waiting, cf_times(waiting, lines) / CF_LINES_A_WAIT);
+}
+
+/* Return how often a warp waits in a region for what it has loaded, shared memory or other. */
+static inline cf_count cf_shared_waits_of(const cf_block *block, int number)
+{
+  const cf_region *region = &block->sites->regions[number];
+  const cf_count turns = cf_turns_together(block, region);
+  cf_count loads = 0;
+  for (int access_at = 0; access_at < block->sites->access_count; access_at++) {
+    const cf_access *access = &block->sites->accesses[access_at];
+    if (access->region == number && !access->stores) loads = cf_plus(loads, 1);
+  }
+  return loads > 0 ? cf_times(block->runs[region->context] / turns, cf_rounded_up(turns, (cf_count)region->round)) : 0;
+}
+
+/* Return whether what is accessed is in global memory, and the access is done at all. */
+static inline int cf_is_moved(const cf_block *block, const cf_access *access)
+{
+  return !access->is_shared && block->runs[access->context] > 0;
+}
+
+/* Return the bytes that a launch reads or writes of an array, where this is the first access that does so. */
+static inline cf_count cf_data_of(const cf_block *block, int number)
+{
+  const cf_access *access = &block->sites->accesses[number];
+  cf_count most = 0;
+  for (int other = 0; other < block->sites->access_count; other++) {
+    const cf_access *beside = &block->sites->accesses[other];
+    if (access->array == beside->array && access->stores == beside->stores && cf_is_moved(block, beside)) {
+      if (other < number || !cf_is_moved(block, access)) break;
+      cf_steps steps = cf_walk(block, beside, beside->loop_count);
+      for (int axis = 0; axis < 3; axis++) {
+        if (beside->grid[axis] >= 0) cf_append(&steps, cf_apart(block, beside, beside->grid[axis]), block->grid[axis]);
       }
+      most = cf_most(most, cf_times(CF_SECTOR_BYTES, cf_touched(block, beside, steps, CF_SECTOR_BYTES)));
     }
-    waiting = cf_times(runs / turns, cf_least(rounds, missed));
-    work->waits = cf_plus(work->waits, cf_plus(waiting, cf_times(waiting, lines) / CF_LINES_A_WAIT));
-    if (reads) work->shared_waits = cf_plus(work->shared_waits, cf_times(runs / turns, rounds));
-    work->barriers = cf_plus(work->barriers, cf_times(runs, (cf_count)region->barriers));
-    work->depth = cf_plus(work->depth, cf_times(runs, (cf_count)region->depth));
   }
+  return most;
 }
 
-/* Bytes of all data that the launch reads or writes, each once a way: of an array those of its largest walk. */
-static inline cf_count cf_data(const cf_block *block)
+static inline cf_count cf_runs_of_warps(const cf_block *block, int context)
 {
-  cf_count total = 0;
-  int number, other, k, count;
-  for (number = 0; number < block->sites->access_count; number++) {
-    const cf_access *access = &block->sites->accesses[number];
-    cf_count most = 0;
-    for (other = 0; other < block->sites->access_count; other++) {
-      const cf_access *beside = &block->sites->accesses[other];
-      cf_step steps[CF_MOST_STEPS];
-      if (beside->array != access->array || beside->stores != access->stores || beside->is_shared) continue;
-      if (!block->runs[beside->context]) continue;
-      if (other < number) break; /* counted with that one */
-      count = cf_walk(block, beside, beside->loop_count, steps);
-      for (k = 0; k < 3; k++)
-        if (beside->grid[k] >= 0) {
-          steps[count].bytes = cf_apart(block, beside, beside->grid[k]);
-          steps[count++].times = block->grid[k];
-        }
-      most = cf_most(most, cf_times(CF_SECTOR_BYTES, cf_touched(block, beside, steps, count, CF_SECTOR_BYTES)));
-    }
-    if (other == block->sites->access_count) total = cf_plus(total, most);
-  }
-  return total;
+  return cf_times(block->runs[context], cf_warps(block));
 }
+
+/* Return the number of loops around an access that are inside of a context; all of them where it is not in it. */
+static inline int cf_loops_inside(const cf_block *block, const cf_access *access, int context)
+{
+  int inner = 0;
+  for (int loop_at = 0; loop_at < access->loop_count; loop_at++) {
+    const int loop = block->sites->loops[access->loops + 2 * loop_at];
+    if (loop == context) break;
+    inner++;
+  }
+  return inner;
+}
+
+/* Return the lines that a block touches in a turn of a loop. */
+static inline cf_count cf_touched_in_a_turn(const cf_block *block, int context)
+{
+  cf_count lines = 0;
+  for (int access_at = 0; access_at < block->sites->access_count; access_at++) {
+    const cf_access *access = &block->sites->accesses[access_at];
+    const int inner = cf_loops_inside(block, access, context);
+    if (!access->is_shared && inner < access->loop_count)
+      lines = cf_plus(lines, cf_touched(block, access, cf_walk(block, access, inner), CF_LINE_BYTES));
+  }
+  return lines;
+}
+
+/* Return the work of a block; a part of it where a launch of that much takes more than `bound` cycles. */
+static inline cf_block_work cf_work_of_block(const cf_block *block, cf_count bound)
+{
+  for (int number = 0; number < block->sites->context_count; number++) {
+    const cf_context *context = &block->sites->contexts[number];
+    const cf_count around = context->parent >= 0 ? block->runs[context->parent] : 1;
+    block->runs[number] = cf_times(around, cf_turns_of(block, number));
+  }
+  cf_count computing = 0;
+  for (int n = 0; n < block->sites->context_count; n++) {
+    const cf_context *c = &block->sites->contexts[n];
+    computing = cf_plus(computing, cf_times(cf_runs_of_warps(block, n), (cf_count)c->instructions));
+  }
+  cf_count wide = 0;
+  for (int n = 0; n < block->sites->context_count; n++) {
+    const cf_context *c = &block->sites->contexts[n];
+    wide = cf_plus(wide, cf_times(cf_runs_of_warps(block, n), (cf_count)c->wide));
+  }
+  if (cf_at_least(block, computing, 0, 0) > bound) {
+    const cf_block_work result = { { computing, wide, 0, 0, 0, 0, 0, 0 }, 0 };
+    return result;
+  }
+  const cf_count room = cf_cache_of_a_block(block);
+  for (int number = 0; number < block->sites->context_count; number++) {
+    const cf_context *context = &block->sites->contexts[number];
+    block->keeps[number] = context->is_loop && cf_touched_in_a_turn(block, number) <= room;
+  }
+  cf_count accessing = 0;
+  for (int access_at = 0; access_at < block->sites->access_count; access_at++) {
+    const cf_access *access = &block->sites->accesses[access_at];
+    accessing = cf_plus(accessing, cf_instructions_of(block, access));
+  }
+  cf_count wavefronts = 0;
+  for (int access_at = 0; access_at < block->sites->access_count; access_at++) {
+    const cf_access *access = &block->sites->accesses[access_at];
+    wavefronts = cf_plus(wavefronts, cf_wavefronts_of(block, access));
+  }
+  cf_count traffic = 0;
+  for (int access_at = 0; access_at < block->sites->access_count; access_at++) {
+    const cf_access *access = &block->sites->accesses[access_at];
+    if (!access->is_shared) traffic = cf_plus(traffic, cf_traffic_of(block, access));
+  }
+  const cf_count instructions = cf_plus(computing, accessing);
+  if (cf_at_least(block, instructions, wavefronts, traffic) > bound) {
+    const cf_block_work result = { { instructions, wide, wavefronts, traffic, 0, 0, 0, 0 }, 0 };
+    return result;
+  }
+  cf_count waits = 0;
+  for (int number = 0; number < block->sites->region_count; number++)
+    waits = cf_plus(waits, cf_waits_of(block, number));
+  cf_count shared_waits = 0;
+  for (int number = 0; number < block->sites->region_count; number++)
+    shared_waits = cf_plus(shared_waits, cf_shared_waits_of(block, number));
+  cf_count barriers = 0;
+  for (int region_at = 0; region_at < block->sites->region_count; region_at++) {
+    const cf_region *region = &block->sites->regions[region_at];
+    barriers = cf_plus(barriers, cf_times(block->runs[region->context], (cf_count)region->barriers));
+  }
+  cf_count depth = 0;
+  for (int region_at = 0; region_at < block->sites->region_count; region_at++) {
+    const cf_region *region = &block->sites->regions[region_at];
+    depth = cf_plus(depth, cf_times(block->runs[region->context], (cf_count)region->depth));
+  }
+  cf_count data = 0;
+  for (int number = 0; number < block->sites->access_count; number++) data = cf_plus(data, cf_data_of(block, number));
+  const cf_block_work result = { { instructions, wide, wavefronts, traffic, waits, shared_waits, barriers, depth },
+                                 data };
+  return result;
+}
+/* ---- the end of what is printed */
 
 /* Iterations of some loops, of which those that are done count no more than all. */
 static inline void cf_share(long long done, long long whole, cf_count *done_so_far, cf_count *whole_so_far)
@@ -907,63 +1078,26 @@ static inline void cf_share(long long done, long long whole, cf_count *done_so_f
 static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites *sites, const long long *numbers,
                                       const cf_leaf_shape *shape, cf_count bound, cf_count *runs, unsigned char *keeps)
 {
-  cf_block block;
   const cf_work nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
   cf_tile_work work = { nothing, nothing, nothing, nothing, nothing, nothing, 0, 0, 0, 0 };
-  cf_extent launch = { 1, 0, 0, 0, 0, 0, 0, 0 };
-  cf_count threads = 1, busiest, room;
+  cf_extent launch = { 0, 0, 0, 0, 0, 0, 0, 0 };
+  cf_block block = { machine, sites, numbers, { 0 }, { 0 }, shape->registers, shape->shared_words, runs, keeps };
+  cf_block_work found;
   int k;
   for (k = 0; k < 3; k++) {
     if (shape->grid[k] != CF_UNDEFINED && shape->grid[k] < 1) return 0;
     if (shape->block[k] != CF_UNDEFINED && shape->block[k] < 1) return 0;
     block.grid[k] = cf_number_of(shape->grid[k]);
-    block.block[k] = cf_number_of(shape->block[k]);
-    launch.blocks = cf_times(launch.blocks, block.grid[k]);
-    threads = cf_times(threads, block.block[k]);
+    block.extents[k] = cf_number_of(shape->block[k]);
   }
-  if (block.block[2] > CF_MOST_DEEP) return CF_SATURATED;
-  block.sites = sites;
-  block.numbers = numbers;
-  block.runs = runs;
-  block.keeps = keeps;
-  block.warps = work.warps = cf_rounded_up(threads, CF_WARP_THREADS);
-  work.registers = shape->registers;
-  work.shared_words = shape->shared_words;
-  busiest = cf_rounded_up(launch.blocks, cf_speed(machine->multiprocessors));
-  block.resident = cf_most(1, cf_least(cf_resident(machine, &work), busiest));
-  room = cf_amount(machine->shared_words_per_multiprocessor); /* a ninth of the cache is never shared memory */
-  block.cache = cf_times(CF_WORD_BYTES, cf_minus(room + room / 8, cf_times(block.resident, shape->shared_words)));
-  for (k = 0; k < sites->context_count; k++) {
-    const cf_context *context = &sites->contexts[k];
-    runs[k] = cf_times(context->parent < 0 ? 1 : runs[context->parent], cf_turns(&block, k));
-    work.once.instructions =
-        cf_plus(work.once.instructions, cf_times(cf_times(runs[k], block.warps), (cf_count)context->instructions));
-    work.once.wide = cf_plus(work.once.wide, cf_times(cf_times(runs[k], block.warps), (cf_count)context->wide));
-  }
-  /* Two of the things that it takes at least are known now. */
-  if (cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), cf_most(CF_LEAST_STARTS, block.warps))) >
-          bound ||
-      cf_times(busiest, work.once.instructions / cf_speed(machine->issued_per_cycle)) > bound)
-    return CF_SATURATED;
-  for (k = 0; k < sites->context_count; k++)
-    keeps[k] = (unsigned char)(sites->contexts[k].is_loop && cf_keeps(&block, k));
-  for (k = 0; k < sites->access_count; k++) {
-    const cf_access *access = &sites->accesses[k];
-    cf_count lanes[3];
-    const cf_count warps =
-        cf_times(cf_times(runs[access->context], (cf_count)access->origin_count), cf_lanes(&block, access, lanes));
-    const cf_count each = access->is_shared ? CF_SHARED_INSTRUCTIONS : CF_GLOBAL_INSTRUCTIONS;
-    work.once.instructions = cf_plus(work.once.instructions, cf_times(warps, each));
-    work.once.wavefronts = cf_plus(work.once.wavefronts, cf_times(warps, cf_wavefronts(&block, access, lanes)));
-    if (!access->is_shared) work.once.bytes = cf_plus(work.once.bytes, cf_traffic(&block, access));
-  }
-  /* And now three: what is left to count makes none of them less. */
-  if (cf_times(busiest, work.once.instructions / cf_speed(machine->issued_per_cycle)) > bound ||
-      cf_times(busiest, work.once.wavefronts) > bound ||
-      cf_times(busiest, cf_times(work.once.bytes, 1000) / cf_speed(machine->l2_bytes_per_kilocycle)) > bound)
-    return CF_SATURATED;
-  cf_add_waits(&block, &work.once);
-  launch.bytes = cf_data(&block);
+  if (block.extents[2] > CF_MOST_DEEP) return CF_SATURATED;
+  found = cf_work_of_block(&block, bound);
+  work.once = found.once;
+  work.warps = cf_warps(&block);
+  work.registers = block.registers;
+  work.shared_words = block.words;
+  launch.blocks = cf_product(block.grid);
+  launch.bytes = found.data;
   return cf_cost(machine, &work, &launch);
 }
 
@@ -990,8 +1124,6 @@ typedef struct cf_staircase {
 } cf_staircase;
 
 static inline int cf_counts(long long value) { return value > -CF_MOST_COUNTED && value < CF_MOST_COUNTED; }
-
-static inline long long cf_fewer(long long a, long long b) { return a < b ? a : b; }
 
 static inline cf_staircase cf_rows_of(long long rows, long long columns, long long mirror)
 {

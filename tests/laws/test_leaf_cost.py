@@ -1,9 +1,9 @@
 """A launch of a leaf costs the same in Python and in the generated headers, whatever the tables say.
 
-`machine/sites.py` counts the work of a block for commands, `templates/runtime/cf_runtime.h` for launches.  Both are
-given the same tables here, drawn at random: loops and conditions in each other, walks of any distance and width,
-elements of which nothing is known.  Numbers are of any size, and negative ones as well.  Some speeds of the machine are
-so low or so high that one kind of work decides, whichever that is.
+`machine/sites.py` counts the work of a block for commands, and what `tests/printed_functions.py` prints of it for
+launches.  Both are given the same tables here, drawn at random: loops and conditions in each other, walks of any
+distance and width, elements of which nothing is known.  Numbers are of any size, and negative ones as well.  Some
+speeds of the machine are so low or so high that one kind of work decides, whichever that is.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from comprehensive.codegen.runtime_files import (
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.generate import source_texts
 from comprehensive.kernel_ir import staircase
-from comprehensive.machine import cost, sites
+from comprehensive.machine import sites
 from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
@@ -133,7 +133,7 @@ def test_constants_of_the_cost_model_are_those_of_the_tool() -> None:
         re.findall(r"^#define CF_(\w+) \(?(-?\d+)(?:LL)?\)?(?: +/\*.*)?$", plain_files()[RUNTIME], re.M)
     )
     expected = {
-        **{name: getattr(cost, name) for name in ("WARP_THREADS", "LEAST_STARTS")},
+        **{name: getattr(sites, name) for name in ("WARP_THREADS", "LEAST_STARTS")},
         **{name: getattr(sites, name) for name in ("LINE_BYTES", "SECTOR_BYTES", "WORD_BYTES", "BANKS")},
         **{
             name: getattr(sites, name) for name in ("LINES_TOGETHER", "MOST_LOOPS", "MOST_DEEP", "MOST_APART")

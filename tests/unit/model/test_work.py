@@ -239,7 +239,8 @@ def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, size
         registers_per_thread=work.registers,
         shared_bytes_per_block=4 * work.shared_words,
     )
-    assert resident_blocks(load_device(device).machine(), work) == held.blocks_per_sm
+    found = resident_blocks(load_device(device).machine(), work.warps, work.registers, work.shared_words)
+    assert found == held.blocks_per_sm
 
 
 def test_more_blocks_never_cost_less() -> None:
